@@ -1,0 +1,94 @@
+"""JSON text as JavaScript writes it: read without loss and without a crash.
+
+Real files hold lone surrogates (`"\\ud83d"`), integers above 64 bit and duplicate keys. orjson refuses the first,
+rounds the second and is silent about the third, the standard module is slow: so orjson reads, and its result
+counts only if writing it back gives the same bytes. That proves that nothing was rounded, dropped or merged;
+everything else takes the careful path through the standard module.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NoReturn
+
+import orjson
+
+from adf_format.errors import JsonTextError
+
+MAX_INT_DIGITS = 4000  # below Python's own limit for int(str); longer integers are kept as Decimal
+
+
+@dataclass(slots=True)
+class Decoded:
+    """A decoded JSON text.
+
+    :ivar value: the value; for duplicate keys the last one wins, as in JavaScript
+    :ivar duplicates: keys that occur more than once in one object, in the order met
+    """
+
+    value: Any
+    duplicates: list[str] = field(default_factory=list)
+
+
+def decode(text: str | bytes) -> Decoded:
+    """Decode one JSON text (JSON in a TEXT column, or the bytes of a snapshot).
+
+    :raises JsonTextError: not JSON, not UTF-8, or nested deeper than the interpreter can follow
+    """
+    try:
+        value = orjson.loads(text)
+        if orjson.dumps(value) == (text.encode() if isinstance(text, str) else text):
+            return Decoded(value)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError, UnicodeEncodeError):
+        pass
+    return _decode_carefully(text)
+
+
+def _decode_carefully(text: str | bytes) -> Decoded:
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            duplicates.extend(_repeated(key for key, _ in items))
+        return result
+
+    try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        value = json.loads(
+            text, object_pairs_hook=pairs, parse_int=_int, parse_float=_float, parse_constant=_constant
+        )
+    except json.JSONDecodeError as exc:
+        raise JsonTextError(exc.msg[:1].lower() + exc.msg[1:], place=f"character {exc.pos}") from None
+    except UnicodeDecodeError as exc:
+        raise JsonTextError("not UTF-8", place=f"byte {exc.start}") from None
+    except RecursionError:
+        raise JsonTextError("nested too deeply to be read") from None
+    return Decoded(value, duplicates)
+
+
+def _repeated(keys: Iterable[str]) -> list[str]:
+    seen: set[str] = set()
+    again: dict[str, None] = {}
+    for key in keys:
+        if key in seen:
+            again[key] = None
+        seen.add(key)
+    return list(again)
+
+
+def _int(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) <= MAX_INT_DIGITS else Decimal(digits)
+
+
+def _float(digits: str) -> float | Decimal:
+    number = float(digits)
+    return Decimal(digits) if number in (float("inf"), float("-inf")) else number
+
+
+def _constant(name: str) -> NoReturn:
+    raise JsonTextError(f"{name} is not JSON")

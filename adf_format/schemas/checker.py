@@ -1,0 +1,148 @@
+"""Check a value against one of our schemas: a fast path that says yes or no, and a path that explains.
+
+The fast path is jsonschema-rs, the explaining one jsonschema, whose errors carry the schema that was broken and
+with it our `x-adf-severity`. Values that the fast path cannot hold (lone surrogates, huge numbers) take the
+explaining path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from adf_format.schemas.store import document, registry, urns
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
+ERROR = "error"
+WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One violation of a schema.
+
+    :ivar pointer: JSON pointer of the offending value (the object, for a missing key)
+    :ivar keyword: the schema keyword that was broken (`type`, `enum`, `required`, …)
+    :ivar severity: `error`, `warning` or `info`, from `x-adf-severity`
+    :ivar message: what is wrong, without the value's surroundings
+    :ivar key: the missing key, for `required`
+    """
+
+    pointer: str
+    keyword: str
+    severity: str
+    message: str
+    key: str | None = None
+
+
+class Checker:
+    """One compiled schema."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+
+    @cached_property
+    def _fast(self) -> Any:
+        import jsonschema_rs
+
+        return jsonschema_rs.validator_for(dict(self._schema), registry=_fast_registry())
+
+    @cached_property
+    def _slow(self) -> Any:
+        from jsonschema import Draft202012Validator
+
+        return Draft202012Validator(self._schema, registry=registry())
+
+    def is_valid(self, value: object) -> bool:
+        """Say whether a value keeps every constraint, those of severity `info` and `warning` included."""
+        try:
+            return bool(self._fast.is_valid(value))
+        except (ValueError, TypeError, OverflowError):
+            return bool(self._slow.is_valid(value))
+
+    def problems(self, value: object) -> Iterator[Problem]:
+        """Yield every violation, in the order of the schema."""
+        for error in self._slow.iter_errors(value):
+            yield from _problems(error)
+
+
+@cache
+def checker(urn: str) -> Checker:
+    """Return the compiled schema of a URN."""
+    return Checker({"$ref": urn})
+
+
+@cache
+def _fast_registry() -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Registry([(urn, document(urn)) for urn in urns()])
+
+
+def pointer(parts: object) -> str:
+    """Return a JSON pointer (RFC 6901) for a path of keys and indexes."""
+    escaped = (str(part).replace("~", "~0").replace("/", "~1") for part in parts)  # type: ignore[attr-defined]
+    return "".join("/" + part for part in escaped)
+
+
+def _problems(error: ValidationError) -> Iterator[Problem]:
+    place = pointer(error.absolute_path)
+    declared = error.schema.get("x-adf-severity", {}) if isinstance(error.schema, Mapping) else {}
+    severity = declared.get(error.validator, ERROR)
+    if error.validator == "required":
+        key = _missing_key(error)
+        if isinstance(severity, Mapping):
+            severity = severity.get(key, ERROR)
+        yield Problem(place, "required", severity, f"the key {key!r} is missing", key)
+    elif error.context:
+        for inner in error.context:
+            yield from _problems(inner)
+    else:
+        yield Problem(place, str(error.validator), severity, _message(error))
+
+
+def _missing_key(error: ValidationError) -> str:
+    """Name the key of one `required` error; jsonschema yields one error per key, in order."""
+    return error.message.split("'")[1] if "'" in error.message else str(error.message)
+
+
+def _message(error: ValidationError) -> str:
+    keyword, limit, value = error.validator, error.validator_value, error.instance
+    if keyword == "type":
+        wanted = " or ".join(limit) if isinstance(limit, list) else limit
+        return f"{kind(value)} where {wanted} is expected"
+    if keyword == "enum":
+        return f"{brief(value)} is not one of {', '.join(brief(item) for item in limit)}"
+    if keyword == "const":
+        return f"{brief(value)} is not {brief(limit)}"
+    if keyword == "pattern":
+        return f"{brief(value)} does not have the form {limit}"
+    text = {
+        "minLength": f"shorter than {limit} characters",
+        "maxLength": f"longer than {limit} characters",
+        "minimum": f"{brief(value)} is below {limit}",
+        "maximum": f"{brief(value)} is above {limit}",
+        "exclusiveMinimum": f"{brief(value)} is not above {limit}",
+        "minItems": f"fewer than {limit} items",
+        "maxItems": f"more than {limit} items",
+        "uniqueItems": "items are repeated",
+    }.get(str(keyword))
+    return text or f"{brief(value)} breaks {keyword}"
+
+
+def kind(value: object) -> str:
+    """Name the JSON type of a value."""
+    names = {bool: "boolean", str: "string", dict: "object", list: "array", type(None): "null", int: "integer"}
+    return names.get(type(value), "number")
+
+
+def brief(value: object, limit: int = 40) -> str:
+    """Show a value in a message: JSON, cut visibly."""
+    import json
+
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,58 @@
+"""The SQL of a new file, derived from the table schemas."""
+
+from __future__ import annotations
+
+from adf_format.schemas.catalog import storage_version
+from adf_format.schemas.tables import Column, Table
+
+KEYWORDS = frozenset({"from", "to", "loop", "key", "index", "order", "group", "table"})
+
+
+def ddl(version: int) -> list[str]:
+    """Return the statements that create every table and index of a storage version, in order.
+
+    :raises UsageError: a version that is not described
+    """
+    tables = storage_version(version).tables.values()
+    return [statement for table in tables for statement in (create_table(table), *create_indexes(table))]
+
+
+def create_table(table: Table) -> str:
+    """Return the CREATE TABLE statement of one table."""
+    lines = ",\n  ".join(_column(column, table) for column in table.columns)
+    return f"CREATE TABLE {table.name} (\n  {lines}\n)"
+
+
+def create_indexes(table: Table) -> list[str]:
+    """Return the CREATE INDEX statements of one table."""
+    return [
+        f"CREATE INDEX {index.name} ON {table.name}({', '.join(_key(key, table) for key in index.columns)})"
+        for index in table.indexes
+    ]
+
+
+def quote(name: str) -> str:
+    """Quote an identifier of our own schemas where SQL asks for it."""
+    return f'"{name}"' if name.lower() in KEYWORDS else name
+
+
+def quote_any(name: str) -> str:
+    """Quote any identifier, also one read from a hostile file."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _key(key: str, table: Table) -> str:
+    return quote(key) if key in table.column else key
+
+
+def _column(column: Column, table: Table) -> str:
+    parts = [quote(column.name), column.type]
+    if column.primary_key:
+        parts.append("PRIMARY KEY AUTOINCREMENT" if table.autoincrement else "PRIMARY KEY")
+    if column.not_null:
+        parts.append("NOT NULL")
+    if column.default is not None:
+        parts.append(f"DEFAULT {column.default}")
+    if column.check:
+        parts.append(f"CHECK ({column.check})")
+    return " ".join(parts)

@@ -1,0 +1,71 @@
+"""Where the schema documents are, and how one is loaded by its URN."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adf_format.errors import SchemaError, UsageError
+
+if TYPE_CHECKING:
+    from referencing import Registry
+
+PREFIX = "urn:adf-format:"
+
+
+@cache
+def root() -> Path:
+    """Return the folder of the schema documents: package data of a wheel, or the checkout of an editable install.
+
+    :raises SchemaError: neither is there (a broken installation)
+    """
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "_data" / "schemas", package.parent / "schemas"):
+        if (folder / "catalog.json").is_file():
+            return folder
+    raise SchemaError("the schema documents are missing", file=package, hint="install adf-format again")
+
+
+@cache
+def urns() -> tuple[str, ...]:
+    """Return the URNs of all documents, sorted."""
+    files = (path.relative_to(root()).with_suffix("") for path in root().rglob("*.json"))
+    return tuple(sorted(PREFIX + ":".join(file.parts) for file in files))
+
+
+@cache
+def document(urn: str) -> dict[str, Any]:
+    """Load one document by its URN (`urn:adf-format:tables:adf_loop:28`).
+
+    :raises UsageError: no such document
+    """
+    if urn not in urns():
+        raise UsageError(f"no schema {urn!r}", hint="`adf-format schema list` shows them")
+    path = root().joinpath(*urn.removeprefix(PREFIX).split(":"))
+    loaded: dict[str, Any] = json.loads(path.with_name(path.name + ".json").read_text("utf-8"))
+    return loaded
+
+
+def resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    """Follow `$ref` (a whole URN, with or without a JSON pointer fragment) until a schema without one."""
+    while "$ref" in schema:
+        urn, _, fragment = schema["$ref"].partition("#")
+        target: Any = document(urn)
+        for part in fragment.split("/")[1:]:
+            target = target[part.replace("~1", "/").replace("~0", "~")]
+        schema = target
+    return schema
+
+
+@cache
+def registry() -> Registry[Any]:
+    """Return a registry that loads our documents on demand, for the `jsonschema` package."""
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    def retrieve(uri: str) -> Resource[Any]:
+        return DRAFT202012.create_resource(document(uri))
+
+    return Registry(retrieve=retrieve)  # type: ignore[call-arg]

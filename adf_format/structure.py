@@ -1,0 +1,122 @@
+"""What tables, columns and indexes a file really has: facts, no judgement.
+
+Compared by name, never by position or SQL text (STO-017). Virtual tables and views are named but never read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import apsw
+
+PRAGMA_COLUMNS = """
+SELECT s.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
+FROM sqlite_schema s, pragma_table_xinfo(s.name) c
+WHERE s.type = 'table' AND s.name LIKE 'adf\\_%' ESCAPE '\\' AND s.rootpage > 0 ORDER BY s.rowid, c.cid
+"""
+PRAGMA_INDEXES = """
+SELECT s.name, i.name, i."unique", i.origin, i.partial, x.name, x.cid
+FROM sqlite_schema s, pragma_index_list(s.name) i, pragma_index_xinfo(i.name) x
+WHERE s.type = 'table' AND s.name LIKE 'adf\\_%' ESCAPE '\\' AND s.rootpage > 0 AND x.key
+ORDER BY s.rowid, i.name, x.seqno
+"""
+OBJECTS = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
+_TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|\w+|[^\w\s]""", re.S)
+
+
+@dataclass(frozen=True)
+class ActualColumn:
+    """One column as SQLite reports it; `hidden` is 0 for an ordinary column, 2 or 3 for a generated one."""
+
+    name: str
+    type: str
+    not_null: bool
+    default: str | None
+    primary_key: bool
+    hidden: int
+
+
+@dataclass(frozen=True)
+class ActualIndex:
+    """One index; a key is a column name, or None for an expression (its text is in `sql`)."""
+
+    name: str
+    unique: bool
+    origin: str
+    partial: bool
+    keys: tuple[str | None, ...]
+    sql: str | None
+
+
+@dataclass
+class ActualTable:
+    """One ordinary table."""
+
+    name: str
+    sql: str
+    columns: dict[str, ActualColumn] = field(default_factory=dict)
+    indexes: dict[str, ActualIndex] = field(default_factory=dict)
+
+    @property
+    def autoincrement(self) -> bool:
+        """Whether the declaration says AUTOINCREMENT."""
+        return "AUTOINCREMENT" in {token.upper() for token in tokens(self.sql)}
+
+    @property
+    def without_rowid(self) -> bool:
+        """Whether it is a WITHOUT ROWID table, which no table of the format is."""
+        words = [token.upper() for token in tokens(self.sql)]
+        return any(pair == ("WITHOUT", "ROWID") for pair in zip(words, words[1:], strict=False))
+
+
+@dataclass
+class Structure:
+    """The schema of a file.
+
+    :ivar tables: ordinary `adf_*` tables by name
+    :ivar objects: every `(type, name, table, sql)` of sqlite_schema, in order
+    :ivar virtual: names of virtual tables
+    """
+
+    tables: dict[str, ActualTable] = field(default_factory=dict)
+    objects: list[tuple[str, str, str, str | None]] = field(default_factory=list)
+    virtual: list[str] = field(default_factory=list)
+
+
+def read(connection: apsw.Connection) -> Structure:
+    """Read the schema of an open file.
+
+    :raises apsw.Error: the schema cannot be parsed by SQLite
+    """
+    found = Structure()
+    for kind, name, table, rootpage, sql in connection.execute(OBJECTS):
+        found.objects.append((kind, name, table, sql))
+        if kind == "table" and not rootpage:
+            found.virtual.append(name)
+        elif kind == "table" and name.startswith("adf_"):
+            found.tables[name] = ActualTable(name, sql or "")
+    _read_columns(connection, found)
+    _read_indexes(connection, found)
+    return found
+
+
+def _read_columns(connection: apsw.Connection, found: Structure) -> None:
+    for table, name, kind, not_null, default, key, hidden in connection.execute(PRAGMA_COLUMNS):
+        found.tables[table].columns[name] = ActualColumn(
+            name, kind, bool(not_null), default, bool(key), hidden
+        )
+
+
+def _read_indexes(connection: apsw.Connection, found: Structure) -> None:
+    sql_of = {name: sql for kind, name, _, sql in found.objects if kind == "index"}
+    for table, name, unique, origin, partial, key, _ in connection.execute(PRAGMA_INDEXES):
+        indexes = found.tables[table].indexes
+        known = indexes.get(name)
+        keys = (*known.keys, key) if known else (key,)
+        indexes[name] = ActualIndex(name, bool(unique), origin, bool(partial), keys, sql_of.get(name))
+
+
+def tokens(sql: str) -> list[str]:
+    """Split SQL text into tokens, comments left out: enough to compare declarations."""
+    return [token for token in _TOKEN.findall(sql) if not token.startswith(("--", "/*"))]

@@ -1,0 +1,1 @@
+"""Validation: rules look at the rows of a file and report findings."""

@@ -1,0 +1,167 @@
+"""What a rule may look at: the open file, the schemas that apply, and facts read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, Protocol
+
+from adf_format import rows
+from adf_format.container import Container
+from adf_format.errors import JsonTextError
+from adf_format.jsontext import Decoded, decode
+from adf_format.schemas import StorageVersion
+from adf_format.structure import Structure
+from adf_format.validation.findings import Collector
+from adf_format.validation.report import Stats
+from adf_format.validation.rule import Rule
+
+
+class Depth(IntEnum):
+    """How deep to look. A pass of a higher depth is skipped, and named under `not_checked`."""
+
+    QUICK = 0
+    DEFAULT = 1
+    DEEP = 2
+
+
+@dataclass(frozen=True)
+class Meta:
+    """One row of `adf_meta`."""
+
+    rowid: int
+    value: Any
+    protection: Any
+
+
+@dataclass
+class Context:
+    """One validation of one file.
+
+    :ivar stored: the storage version written in the file, None if it is missing or not a number
+    :ivar version: the described version whose rules are applied (the nearest one, for older and newer files)
+    """
+
+    container: Container
+    structure: Structure
+    stored: int | None
+    version: StorageVersion
+    collector: Collector
+    stats: Stats
+    depth: Depth = Depth.DEFAULT
+    _facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def report(self) -> Callable[..., None]:
+        """Report a finding: see `Collector.report`."""
+        return self.collector.report
+
+    def not_checked(self, what: str, why: str) -> None:
+        """Record that something was left unchecked."""
+        entry = {"what": what, "why": why}
+        if entry not in self.stats.not_checked:
+            self.stats.not_checked.append(entry)
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Whether the file has an ordinary table with these columns."""
+        found = self.structure.tables.get(table)
+        return found is not None and all(column in found.columns for column in columns)
+
+    @cached_property
+    def meta(self) -> dict[Any, Meta]:
+        """Rows of `adf_meta` by key; keys that are not text are kept as they are."""
+        if not self.has("adf_meta", "key", "value"):
+            return {}
+        columns = ["key", "value"] + (["protection"] if self.has("adf_meta", "protection") else [])
+        found = rows.scan(self.container.connection, "adf_meta", columns)
+        return {row[1]: Meta(row[0], row[2], row[3] if len(row) > 3 else None) for row in found}
+
+    @cached_property
+    def config_text(self) -> Any:
+        """`config_json` of the row with id 1 as stored, None without such a row."""
+        if not self.has("adf_config", "id", "config_json"):
+            return None
+        found = self.container.connection.execute("SELECT rowid FROM adf_config WHERE id = 1").get
+        return None if found is None else rows.value(self.container.connection, "adf_config", "config_json", found)
+
+    @cached_property
+    def config_decoded(self) -> Decoded | JsonTextError | None:
+        """The decoded configuration, the error that decoding raised, or None without a text."""
+        if not isinstance(self.config_text, str):
+            return None
+        try:
+            return decode(self.config_text)
+        except JsonTextError as error:
+            return error
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration as an object; empty if there is none that can be read."""
+        decoded = self.config_decoded
+        return decoded.value if isinstance(decoded, Decoded) and isinstance(decoded.value, dict) else {}
+
+    @cached_property
+    def declared_loops(self) -> frozenset[str]:
+        """Names of the inner loops that the configuration declares, `main` left out."""
+        loops = self.config.get("loops")
+        entries = loops if isinstance(loops, list) else []
+        names = (entry.get("name") for entry in entries if isinstance(entry, dict))
+        return frozenset(name for name in names if isinstance(name, str) and name != "main")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A check that reads what it needs by itself.
+
+    :ivar name: what it checks, in words for `not_checked`
+    :ivar rules: rules it may report
+    :ivar tables: tables without which it cannot run
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+    run: Callable[[Context], None]
+    tables: tuple[str, ...] = ()
+    depth: Depth = Depth.DEFAULT
+
+
+class RowVisitor(Protocol):
+    """Looks at each row of one table during the one scan of that table."""
+
+    def row(self, rowid: int, values: rows.Row, json: dict[str, Any]) -> None:
+        """Look at one row.
+
+        :param values: `(rowid, *columns)`; positions come from `Columns`
+        :param json: `Decoded` or `JsonTextError` by name, for the JSON columns that hold text
+        """
+
+    def finish(self) -> None:
+        """Report what only the whole table shows."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column stands where in the rows of a scan.
+
+    :ivar position: index into `values` by column name
+    """
+
+    table: str
+    position: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A check that rides on the one scan of a table.
+
+    :ivar columns: columns without which it cannot run
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+    table: str
+    make: Callable[[Context, Columns], RowVisitor]
+    columns: tuple[str, ...] = ()
+    depth: Depth = Depth.DEFAULT

@@ -1,0 +1,157 @@
+"""Validate one file: open it, run every pass and every table scan, collect findings.
+
+A damaged page, a limit or a fault in one check never hides what the others find: it is reported, and what was not
+checked is named.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import apsw
+
+from adf_format import structure
+from adf_format.container import Container, Limits, open_readonly, translate
+from adf_format.errors import AdfError, LimitError
+from adf_format.schemas import LATEST, OLDEST, storage_version
+from adf_format.validation import scan
+from adf_format.validation.context import Context, Depth, Pass, Visit
+from adf_format.validation.findings import Collector
+from adf_format.validation.report import FileReport, Stats
+from adf_format.validation.rule import MODULES, Severity, all_rules
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to check and how severe each rule counts.
+
+    :ivar wanted: ids of the rules asked for, None for all
+    :ivar deadline: seconds for one file, None for no limit
+    """
+
+    depth: Depth = Depth.DEFAULT
+    wanted: frozenset[str] | None = None
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    deadline: float | None = 300.0
+
+
+def validate_file(path: str | Path, options: Options = Options()) -> FileReport:  # noqa: B008
+    """Validate one file. Never raises for anything the file holds: see `FileReport.error`."""
+    report = FileReport(str(path), stats=Stats(depth=options.depth.name.lower()))
+    try:
+        with open_readonly(path, Limits(deadline_s=options.deadline)) as container:
+            _validate(container, options, report)
+    except AdfError as error:
+        report.error = str(error)
+    except apsw.Error as error:
+        report.error = str(translate(error, Path(path)))
+    return report
+
+
+def _validate(container: Container, options: Options, report: FileReport) -> None:
+    report.stats.source = container.source.mode
+    report.stats.wal_frames = container.source.wal_frames
+    stored = stored_version(container.connection)
+    report.schema_version = stored
+    nearest = min(max(LATEST if stored is None else stored, OLDEST), LATEST)
+    collector = Collector(options.wanted, options.severities, nearest if stored is None else stored)
+    context = Context(
+        container=container,
+        structure=structure.read(container.connection),
+        stored=stored,
+        version=storage_version(nearest),
+        collector=collector,
+        stats=report.stats,
+        depth=options.depth,
+    )
+    run(context)
+    report.findings = collector.findings()
+    report.left_out = collector.left_out
+
+
+def stored_version(connection: apsw.Connection) -> int | None:
+    """Read the storage version: decimal text under `adf_schema_version`, else `schema_version` (STO-002).
+
+    :returns: None if there is none or it is not a decimal number (MIG-007)
+    """
+    query = (
+        "SELECT CAST(value AS BLOB) FROM adf_meta WHERE key IN ('adf_schema_version', 'schema_version')"
+        " ORDER BY key = 'schema_version' LIMIT 1"
+    )
+    text = (connection.execute(query).get or b"").decode("utf-8", "replace")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def run(context: Context) -> None:
+    """Run every pass and every table scan that applies."""
+    for one in passes():
+        if _applies(context, one, one.tables):
+            _guarded(context, one.name, lambda one=one: one.run(context))  # type: ignore[misc]
+    for table in context.structure.tables:
+        visits = [one for one in visitors(table) if _applies(context, one, (table,)) and _columns(context, one)]
+        if visits:
+            _guarded(context, f"rows of {table}", lambda: scan.run(context, table, visits))  # noqa: B023
+
+
+@cache
+def passes() -> tuple[Pass, ...]:
+    """Return every pass, in the order of the rule families."""
+    return tuple(one for module in _modules() for one in getattr(module, "PASSES", ()))
+
+
+@cache
+def visitors(table: str) -> tuple[Visit, ...]:
+    """Return every check that rides on the scan of a table."""
+    return tuple(one for module in _modules() for one in getattr(module, "VISITS", ()) if one.table == table)
+
+
+def _modules() -> list[object]:
+    all_rules()
+    return [importlib.import_module(f"adf_format.validation.rules.{name}") for name in MODULES]
+
+
+def _applies(context: Context, check: Pass | Visit, tables: tuple[str, ...]) -> bool:
+    if not any(context.collector.wants(rule) for rule in check.rules):
+        return False
+    if check.depth > context.depth:
+        context.not_checked(check.name, f"only with {'--deep' if check.depth == Depth.DEEP else 'the default depth'}")
+        return False
+    missing = [table for table in tables if table not in context.structure.tables]
+    if missing:
+        context.not_checked(check.name, f"the table {missing[0]} is missing")
+    return not missing
+
+
+def _columns(context: Context, check: Visit) -> bool:
+    if context.has(check.table, *check.columns):
+        return True
+    context.not_checked(check.name, f"{check.table} lacks a column it needs")
+    return False
+
+
+def _guarded(context: Context, what: str, action: Callable[[], None]) -> None:
+    """Run one check; SQLite errors become findings, limits and our own faults become `not_checked`."""
+    from adf_format.validation.rules.container import DAMAGED
+
+    try:
+        action()
+    except apsw.Error as error:
+        translated = translate(error, context.container.source.path)
+        context.not_checked(what, translated.message)
+        if not isinstance(translated, LimitError):
+            context.report(DAMAGED, f"{what}: {translated.message}")
+    except LimitError as error:
+        context.not_checked(what, error.message)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        context.not_checked(what, f"internal error, please report it: {type(error).__name__}: {error}")
+        raise AdfError(
+            f"internal error while checking {what}: {type(error).__name__}: {error}",
+            file=context.container.source.path,
+            hint="please report it with the file, if you can share it",
+        ) from error
+
+

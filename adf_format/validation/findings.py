@@ -1,0 +1,109 @@
+"""Findings, and the collector that groups and bounds them.
+
+Identical findings (same rule, place and text) become one with a count and example rows. What was left out is
+counted and said, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adf_format.validation.rule import Rule, Severity
+
+MAX_EXAMPLES = 5
+MAX_GROUPS = 50
+
+
+@dataclass
+class Finding:
+    """One finding, or several identical ones.
+
+    :ivar rowid: rowid of the first row concerned
+    :ivar pointer: JSON pointer inside the value of `column`
+    :ivar count: how many places it stands for
+    :ivar examples: up to `MAX_EXAMPLES` places as `{"rowid", "pointer"}`
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    table: str | None = None
+    rowid: int | None = None
+    column: str | None = None
+    pointer: str | None = None
+    fix: str | None = None
+    count: int = 1
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+    def place(self) -> str:
+        """Return the place in words: `adf_loop row 7, content_json /0/text`."""
+        row = f" row {self.rowid}" if self.rowid is not None else ""
+        value = " ".join(part for part in (self.column, self.pointer) if part)
+        return ", ".join(part for part in (f"{self.table or ''}{row}", value) if part)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding as the command line contract has it; keys without a value are left out."""
+        result: dict[str, Any] = {"rule": self.rule, "severity": str(self.severity), "message": self.message}
+        for key in ("table", "rowid", "column", "pointer", "fix"):
+            if getattr(self, key) is not None:
+                result[key] = getattr(self, key)
+        if self.count > 1:
+            result |= {"count": self.count, "examples": self.examples}
+        return result
+
+
+class Collector:
+    """Takes what rules report; knows which rules are wanted and how severe they count."""
+
+    def __init__(self, wanted: frozenset[str] | None, severities: Mapping[str, Severity], version: int) -> None:
+        self._wanted = wanted
+        self._severities = severities
+        self.version = version
+        self._groups: dict[tuple[object, ...], Finding] = {}
+        self._per_rule: dict[str, int] = {}
+        self.left_out: dict[str, int] = {}
+
+    def wants(self, rule: Rule) -> bool:
+        """Whether findings of a rule are asked for and the rule applies to the file's storage version."""
+        return (self._wanted is None or rule.id in self._wanted) and rule.applies(self.version)
+
+    def report(
+        self,
+        rule: Rule,
+        message: str,
+        *,
+        table: str | None = None,
+        rowid: int | None = None,
+        column: str | None = None,
+        pointer: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        """Report one finding. Findings that differ only in row and array index are grouped."""
+        if not self.wants(rule):
+            return
+        key = (rule.id, table, column, _shape(pointer), message)
+        group = self._groups.get(key)
+        if group is None:
+            if self._per_rule.get(rule.id, 0) >= MAX_GROUPS:
+                self.left_out[rule.id] = self.left_out.get(rule.id, 0) + 1
+                return
+            self._per_rule[rule.id] = self._per_rule.get(rule.id, 0) + 1
+            severity = self._severities.get(rule.id, rule.severity)
+            group = Finding(rule.id, severity, message, table, rowid, column, pointer, fix or rule.fix, 0)
+            self._groups[key] = group
+        group.count += 1
+        if len(group.examples) < MAX_EXAMPLES:
+            places = {"rowid": rowid, "pointer": pointer}
+            group.examples.append({name: place for name, place in places.items() if place is not None})
+
+    def findings(self) -> list[Finding]:
+        """Return what was reported: the worst first, then by rule, then in the order of reporting."""
+        return sorted(self._groups.values(), key=lambda finding: (-finding.severity, finding.rule))
+
+
+def _shape(pointer: str | None) -> str | None:
+    if not pointer:
+        return pointer
+    return "/".join("*" if part.isdigit() else part for part in pointer.split("/"))
