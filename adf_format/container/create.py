@@ -1,0 +1,97 @@
+"""Making a new `.adf`: complete under its name, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from adf_format.errors import UnreadableError, UsageError
+
+from .failures import translate
+from .snapshot.main import beside
+
+_SIDECARS = ("-wal", "-shm", "-journal")
+_PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"  # STO-003
+
+
+def create(path: str | Path, build: Callable[[apsw.Connection], None]) -> None:
+    """Build a database in the same folder and give it its name when it is complete; never overwrite.
+
+    :param build: fills the database; what it raises is passed on and nothing remains
+    :raises UsageError: the path exists already
+    :raises UnreadableError: the system or SQLite refused
+    """
+    target = Path(path)
+    _refuse_existing(target)
+    try:
+        draft = _new_draft(target)
+        try:
+            _fill(draft, build)
+            _publish(draft, target)
+        finally:
+            _remove(draft)
+    except (OSError, apsw.Error) as exc:
+        raise translate(exc, target) from exc
+
+
+def _refuse_existing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise UsageError("the file exists already", target, hint="choose another name")
+    for suffix in _SIDECARS:
+        # SQLite would take a stale log beside the new file for its own
+        if os.path.lexists(beside(target, suffix)):
+            raise UnreadableError(f"a leftover {target.name}{suffix} lies at this place", target)
+
+
+def _new_draft(target: Path) -> Path:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".draft", dir=target.parent)
+    os.close(handle)
+    mask = os.umask(0)
+    os.umask(mask)
+    draft = Path(name)
+    draft.chmod(0o644 & ~mask)  # as SQLite itself creates files
+    return draft
+
+
+def _fill(draft: Path, build: Callable[[apsw.Connection], None]) -> None:
+    connection = apsw.Connection(
+        draft.absolute().as_uri(), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+    )
+    try:
+        connection.execute(_PRAGMAS)
+        build(connection)
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    finally:
+        connection.close()
+
+
+def _publish(draft: Path, target: Path) -> None:
+    with draft.open("rb") as stream:
+        os.fsync(stream.fileno())
+    try:
+        os.link(draft, target)  # the one way that is atomic and never overwrites
+    except FileExistsError:
+        raise UsageError("the file exists already", target, hint="choose another name") from None
+    except OSError:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # no hard links here: claim the name
+        draft.replace(target)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every system can open a folder
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove(draft: Path) -> None:
+    for suffix in ("", *_SIDECARS):
+        beside(draft, suffix).unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""From what SQLite or the system says to one clear line of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from adf_format.errors import (
+    AdfError,
+    DamagedError,
+    LimitError,
+    LockedError,
+    MissingFileError,
+    UnreadableError,
+)
+
+from .snapshot.problem import SnapshotError, from_os_error
+
+_RETRY = "try again when no other process is writing to it"
+_ROOM = "free some space or point TMPDIR to a larger folder"
+
+_Rule = tuple[type[Exception], type[AdfError], str, str | None]
+_SQLITE: tuple[_Rule, ...] = (
+    (apsw.BusyError, LockedError, "the file is locked by another process", _RETRY),
+    (apsw.LockedError, LockedError, "the file is locked by another connection", _RETRY),
+    (apsw.NotADBError, DamagedError, "not a SQLite database", None),
+    (apsw.FullError, LimitError, "no space left for temporary data", _ROOM),
+    (apsw.TooBigError, LimitError, "a value, row or statement is larger than the limit allows", None),
+    (apsw.InterruptError, LimitError, "the work was interrupted", None),
+    (apsw.NoMemError, LimitError, "out of memory", None),
+    (apsw.PermissionsError, UnreadableError, "permission denied", None),
+    (apsw.CantOpenError, UnreadableError, "the file cannot be opened", "check that you may read it"),
+    (apsw.ReadOnlyError, UnreadableError, "the file may only be read", None),
+    (apsw.AuthError, UnreadableError, "the schema asks for something that files of others may not do", None),
+    (UnicodeDecodeError, DamagedError, "a text is not valid Unicode", None),
+    (MemoryError, LimitError, "out of memory", None),
+)
+_SNAPSHOT: dict[str, tuple[type[AdfError], str, str | None]] = {
+    "locked": (LockedError, "", _RETRY),
+    "full": (LimitError, "no room for a private copy: ", _ROOM),
+    "limit": (LimitError, "", "raise the limit or close the program that has the file open"),
+    "deadline": (LimitError, "", None),
+    "missing": (MissingFileError, "the file went away while it was read: ", None),
+    "denied": (UnreadableError, "permission denied while copying: ", None),
+    "damaged": (DamagedError, "", None),
+    "io": (UnreadableError, "cannot be read: ", None),
+}
+
+
+def translate(exc: BaseException, path: Path | None, place: str | None = None) -> AdfError:
+    """Our error for what apsw or the system raised; one of ours is given back as it is.
+
+    :param place: table, rowid or pragma that was being read
+    """
+    if isinstance(exc, AdfError):
+        return exc
+    if isinstance(exc, SnapshotError):
+        kind, start, hint = _SNAPSHOT[exc.kind]
+        return kind(f"{start}{exc.detail}", path, place, hint)
+    if isinstance(exc, (apsw.CorruptError, apsw.IOError)):
+        return _broken(exc, path, place)
+    if isinstance(exc, OSError):
+        return translate(from_os_error(exc), path, place)
+    for source, target, message, hint in _SQLITE:
+        if isinstance(exc, source):
+            return target(message, path, place, hint)
+    return UnreadableError(f"cannot be read: {_one_line(exc)}", path, place)
+
+
+def _broken(exc: apsw.Error, path: Path | None, place: str | None) -> AdfError:
+    if isinstance(exc, apsw.CorruptError):
+        return DamagedError(f"damaged: {_one_line(exc)}", path, place, "restore it from a backup")
+    if getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
+        return DamagedError("damaged: the file ends too early", path, place)
+    return UnreadableError(f"cannot be read: {_one_line(exc)}", path, place)
+
+
+def _one_line(exc: BaseException) -> str:
+    return " ".join(str(exc).split()) or type(exc).__name__

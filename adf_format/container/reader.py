@@ -1,0 +1,164 @@
+"""Opening an `.adf` without leaving a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import apsw
+
+from adf_format.errors import AdfError, NotAnAdfError
+
+from . import private_copy
+from .diagnosis import explain_not_a_database, explain_truncation, head_of
+from .failures import translate
+from .locate import Place, Stamps, locate, needs_copy, take_stamps
+from .model import Limits, Source
+from .policy import secure, watch_clock
+from .snapshot.main import page_size_of
+from .snapshot.problem import SnapshotError
+
+_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+_ENCODINGS = {1: "UTF-8", 2: "UTF-16le", 3: "UTF-16be"}
+_DEFAULT_LIMITS = Limits()
+_IN_PLACE: dict[str, Any] = {
+    "mode": "immutable",
+    "frames": 0,
+    "ignored": 0,
+    "ended": "none",
+    "hot_journal": False,
+}
+
+
+class Container:
+    """An open `.adf`: `connection` may only read, `source` says how the file was read.
+
+    `check_deadline()` raises LimitError when the time limit has passed; loops in Python call it.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, source: Source, stamps: Stamps, check: Callable[[], None]
+    ) -> None:
+        self.connection = connection
+        self.source = source
+        self.check_deadline = check
+        self._stamps = stamps
+
+    def changed(self) -> bool:
+        """Whether the file, its log or its journal differ from what was seen at opening."""
+        return take_stamps(self.source.real_path) != self._stamps
+
+    def close(self) -> None:
+        """Close the connection; a private copy ceases to exist with it."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS) -> Container:
+    """Open an `.adf` for reading; neither it nor its folder changes in any way (STO-011, STO-012).
+
+    Without a log and a hot journal the file is read in place, without locks: a writer is not held up, and
+    `Container.changed()` tells whether one interfered. Otherwise a consistent private copy is read.
+
+    :raises MissingFileError: nothing there, or not a regular file
+    :raises NotAnAdfError: not a SQLite database, or one without the table `adf_meta` (STO-001)
+    :raises EncryptedError: the whole file looks encrypted
+    :raises DamagedError: SQLite cannot read it
+    :raises LockedError: a writer did not let go in time (STO-008)
+    :raises LimitError: no room, no time, or too large
+    :raises UnreadableError: permission denied, or an error of the system
+    """
+    place = locate(path)
+    if place.size == 0:
+        raise NotAnAdfError("the file is empty", place.given)
+    try:
+        if needs_copy(place):
+            connection, copied = private_copy.open_copy(place.real, limits, _connect)
+            facts = {**copied, "mode": "private-copy"}
+        else:
+            connection, facts = _connect(place.real), {**_IN_PLACE, "stamps": place.stamps}
+    except (apsw.Error, SnapshotError, OSError) as exc:
+        raise translate(exc, place.given) from exc
+    try:
+        return _prepare(connection, place, limits, facts)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _connect(name: Path) -> apsw.Connection:
+    # A URI of bytes: SQLite decodes %xx itself, so any file name can be given
+    return apsw.Connection(f"{name.as_uri()}?immutable=1", flags=_FLAGS)
+
+
+def _prepare(connection: apsw.Connection, place: Place, limits: Limits, facts: dict[str, Any]) -> Container:
+    try:
+        secure(connection, limits)
+        check = watch_clock(connection, place.given, limits)
+        _require_meta(connection, place)
+        return Container(connection, _describe(connection, place, facts), facts["stamps"], check)
+    except apsw.Error as exc:
+        raise _explain(exc, connection, place) from exc
+
+
+def _explain(exc: apsw.Error, connection: apsw.Connection, place: Place) -> AdfError:
+    """A reason in terms of the file's bytes where there is one, else what SQLite says."""
+    if not isinstance(exc, (apsw.NotADBError, apsw.CorruptError)):
+        return translate(exc, place.given)
+    try:
+        head = head_of(connection, place.size)
+    except apsw.Error:
+        return translate(exc, place.given)
+    if isinstance(exc, apsw.NotADBError):
+        return explain_not_a_database(head, place.size, place.given)
+    return explain_truncation(head, place.size, place.given) or translate(exc, place.given)
+
+
+def _require_meta(connection: apsw.Connection, place: Place) -> None:
+    """Recognise the file by an ordinary table `adf_meta` (STO-001); a view or virtual table is none."""
+    for kind, root in connection.execute("SELECT type, rootpage FROM sqlite_schema WHERE name='adf_meta'"):
+        if kind == "table" and isinstance(root, int) and root > 0:
+            return
+    raise NotAnAdfError(
+        "a SQLite database, but not an .adf: it has no table adf_meta",
+        place.given,
+        hint="files made before ADF v0.2 have none either",
+    )
+
+
+def _describe(connection: apsw.Connection, place: Place, facts: dict[str, Any]) -> Source:
+    head = head_of(connection, place.size, 100)
+    count = connection.pragma("page_count")
+
+    def number(offset: int) -> int:
+        return int.from_bytes(head[offset : offset + 4], "big")
+
+    return Source(
+        path=place.given,
+        real_path=place.real,
+        size=place.size,
+        page_size=page_size_of(head),
+        page_count=count if isinstance(count, int) else 0,
+        freelist_count=number(36),
+        mode=facts["mode"],
+        wal_frames=facts["frames"],
+        wal_frames_ignored=facts["ignored"],
+        wal_end=facts["ended"],
+        journal_mode="wal" if head[18:20] == b"\2\2" else "delete",
+        hot_journal=facts["hot_journal"],
+        application_id=number(68),
+        user_version=number(60),
+        encoding=_ENCODINGS.get(number(56), ""),
+        schema_format=number(44),
+        auto_vacuum=number(52) != 0,
+        sqlite_version=number(96),
+    )
