@@ -59,9 +59,7 @@ def _decode_carefully(text: str | bytes) -> Decoded:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        value = json.loads(
-            text, object_pairs_hook=pairs, parse_int=_int, parse_float=_float, parse_constant=_constant
-        )
+        value = json.loads(text, object_pairs_hook=pairs, parse_int=_int, parse_float=_float, parse_constant=_constant)
     except json.JSONDecodeError as exc:
         raise JsonTextError(exc.msg[:1].lower() + exc.msg[1:], place=f"character {exc.pos}") from None
     except UnicodeDecodeError as exc:

@@ -5,6 +5,7 @@ Compared by name, never by position or SQL text (STO-017). Virtual tables and vi
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
@@ -22,7 +23,9 @@ WHERE s.type = 'table' AND s.name LIKE 'adf\\_%' ESCAPE '\\' AND s.rootpage > 0 
 ORDER BY s.rowid, i.name, x.seqno
 """
 OBJECTS = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
-_TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|\w+|[^\w\s]""", re.S)
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|\w+|[^\w\s]""", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class ActualTable:
     def without_rowid(self) -> bool:
         """Whether it is a WITHOUT ROWID table, which no table of the format is."""
         words = [token.upper() for token in tokens(self.sql)]
-        return any(pair == ("WITHOUT", "ROWID") for pair in zip(words, words[1:], strict=False))
+        return any(pair == ("WITHOUT", "ROWID") for pair in itertools.pairwise(words))
 
 
 @dataclass
@@ -103,9 +106,7 @@ def read(connection: apsw.Connection) -> Structure:
 
 def _read_columns(connection: apsw.Connection, found: Structure) -> None:
     for table, name, kind, not_null, default, key, hidden in connection.execute(PRAGMA_COLUMNS):
-        found.tables[table].columns[name] = ActualColumn(
-            name, kind, bool(not_null), default, bool(key), hidden
-        )
+        found.tables[table].columns[name] = ActualColumn(name, kind, bool(not_null), default, bool(key), hidden)
 
 
 def _read_indexes(connection: apsw.Connection, found: Structure) -> None:

@@ -17,8 +17,8 @@ from adf_format.schemas.store import document, registry, urns
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"  # what is a schema, unlike a data document of ours
 ERROR = "error"
-WARNING = "warning"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ def checker(urn: str) -> Checker:
 def _fast_registry() -> Any:
     import jsonschema_rs
 
-    return jsonschema_rs.Registry([(urn, document(urn)) for urn in urns()])
+    documents = ((urn, document(urn)) for urn in urns())
+    schemas = [(urn, schema) for urn, schema in documents if schema.get("$schema") == DIALECT]
+    return jsonschema_rs.Registry(schemas)
 
 
 def pointer(parts: object) -> str:
@@ -111,7 +113,8 @@ def _missing_key(error: ValidationError) -> str:
 
 
 def _message(error: ValidationError) -> str:
-    keyword, limit, value = error.validator, error.validator_value, error.instance
+    keyword, value = error.validator, error.instance
+    limit: Any = error.validator_value
     if keyword == "type":
         wanted = " or ".join(limit) if isinstance(limit, list) else limit
         return f"{kind(value)} where {wanted} is expected"
@@ -136,7 +139,14 @@ def _message(error: ValidationError) -> str:
 
 def kind(value: object) -> str:
     """Name the JSON type of a value."""
-    names = {bool: "boolean", str: "string", dict: "object", list: "array", type(None): "null", int: "integer"}
+    names = {
+        bool: "boolean",
+        str: "string",
+        dict: "object",
+        list: "array",
+        type(None): "null",
+        int: "integer",
+    }
     return names.get(type(value), "number")
 
 

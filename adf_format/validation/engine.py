@@ -39,7 +39,7 @@ class Options:
     deadline: float | None = 300.0
 
 
-def validate_file(path: str | Path, options: Options = Options()) -> FileReport:  # noqa: B008
+def validate_file(path: str | Path, options: Options = Options()) -> FileReport:
     """Validate one file. Never raises for anything the file holds: see `FileReport.error`."""
     report = FileReport(str(path), stats=Stats(depth=options.depth.name.lower()))
     try:
@@ -153,5 +153,3 @@ def _guarded(context: Context, what: str, action: Callable[[], None]) -> None:
             file=context.container.source.path,
             hint="please report it with the file, if you can share it",
         ) from error
-
-
