@@ -13,7 +13,7 @@ import apsw
 from adf_format.errors import UnreadableError, UsageError
 
 from .failures import translate
-from .snapshot.main import beside
+from .locate import beside
 
 _SIDECARS = ("-wal", "-shm", "-journal")
 _PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"  # STO-003
@@ -59,9 +59,7 @@ def _new_draft(target: Path) -> Path:
 
 
 def _fill(draft: Path, build: Callable[[apsw.Connection], None]) -> None:
-    connection = apsw.Connection(
-        draft.absolute().as_uri(), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
-    )
+    connection = apsw.Connection(draft.absolute().as_uri(), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
     try:
         connection.execute(_PRAGMAS)
         build(connection)

@@ -51,23 +51,20 @@ def head_of(connection: apsw.Connection, size: int, amount: int = _SAMPLE) -> by
 def explain_not_a_database(head: bytes, size: int, path: Path) -> AdfError:
     """The error for a file without a valid SQLite header (STO-001); `size` in bytes."""
     if head.startswith(MAGIC):
-        if size < 100:
-            return DamagedError(f"cut off after {size} bytes of the SQLite header", path)
-        return DamagedError("the SQLite header is damaged", path)
+        what = "is damaged" if size >= 100 else f"is cut off after {size} bytes"
+        return DamagedError(f"the SQLite header {what}", path)
     if not head.strip(b"\0"):
-        return DamagedError(
-            "the file begins with zeros only: it was never completed or was overwritten", path
-        )
-    for magic, name in _KNOWN:
-        if head.startswith(magic):
-            return NotAnAdfError(f"not an .adf but {name}", path)
+        return DamagedError("the file begins with zeros only: it was never completed or was overwritten", path)
+    known = next((name for magic, name in _KNOWN if head.startswith(magic)), None)
+    if known is None and _is_random(head) and size % 512 == 0:
+        return EncryptedError("looks encrypted or is not a database", path, hint="decrypt it first")
+    return NotAnAdfError(f"not an .adf but {known or _guess(head)}", path)
+
+
+def _guess(head: bytes) -> str:
     if _is_text(head):
-        return NotAnAdfError("not an .adf but plain text", path)
-    if _is_random(head):
-        if size % 512 == 0:
-            return EncryptedError("looks encrypted or is not a database", path, hint="decrypt it first")
-        return NotAnAdfError("not an .adf: it looks like compressed or encrypted data", path)
-    return NotAnAdfError("not an .adf: it is not a SQLite database", path)
+        return "plain text"
+    return "compressed or encrypted data" if _is_random(head) else "something else than a SQLite database"
 
 
 def _is_text(head: bytes) -> bool:

@@ -11,11 +11,11 @@ from pathlib import Path
 from adf_format.errors import MissingFileError, UnreadableError
 
 from .snapshot import journal, wal
-from .snapshot.main import beside, stamp
+from .snapshot.files import stamp
+from .snapshot.main import SUFFIXES
 
 Stamps = dict[str, list[int] | None]
 
-SUFFIXES = ("", "-wal", "-journal")
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -69,7 +69,12 @@ def _not_found(given: Path, exc: OSError | ValueError) -> UnreadableError:
 
 def take_stamps(real: Path) -> Stamps:
     """The state of the main file, its log and its journal, by suffix."""
-    return {suffix: stamp(beside(real, suffix)) for suffix in SUFFIXES}
+    return {suffix: stamp(f"{real}{suffix}") for suffix in SUFFIXES}
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The path of a sidecar."""
+    return path.with_name(path.name + suffix)
 
 
 def needs_copy(place: Place) -> bool:

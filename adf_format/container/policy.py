@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from pathlib import Path
-
 import apsw
 
-from adf_format.errors import LimitError
-
+from .clock import Clock
 from .model import Limits
 
 
@@ -22,7 +17,8 @@ SAFE_FUNCTIONS = _words(
     abs acos asin atan atan2 avg ceil ceiling char coalesce concat concat_ws cos count cume_dist date
     datetime degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif instr if json
     json_array json_array_length json_error_position json_extract json_group_array json_group_object
-    json_object    json_pretty json_quote json_type json_valid jsonb jsonb_extract julianday lag last_value lead length like
+    json_object json_pretty json_quote json_type json_valid jsonb
+    jsonb_extract julianday lag last_value lead length like
     likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif octet_length
     percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians rank replace
     round row_number rtrim sign sin sqlite_version sqrt strftime string_agg substr substring sum tan time
@@ -78,9 +74,8 @@ _KEPT_MODULES = ("json_each", "json_tree", "dbstat")
 _STEPS = 50_000  # SQLite instructions between two looks at the clock: about a millisecond
 
 
-def authorize(
-    action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
-) -> int:
+    def authorize(action: int, first: str |
+    None, second: str | None, _database: str | None, _inner: str | None) -> int:
     """Allow reading, known harmless functions and asking pragmas; deny everything else."""
     if action in _PLAIN_READS:
         return apsw.SQLITE_OK
@@ -94,7 +89,7 @@ def authorize(
     return apsw.SQLITE_DENY
 
 
-def secure(connection: apsw.Connection, limits: Limits) -> None:
+def secure(connection: apsw.Connection, limits: Limits, clock: Clock) -> None:
     """Put the settings for untrusted input on a connection, the authorizer last.
 
     Modules of virtual tables are dropped: what the file declares with FTS5, R-Tree or `vec0` is treated
@@ -108,23 +103,5 @@ def secure(connection: apsw.Connection, limits: Limits) -> None:
     connection.drop_modules(_KEPT_MODULES)
     kib = max(1, limits.cache_bytes >> 10)
     connection.execute(f"PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-{kib}")
+    connection.set_progress_handler(clock.tick, _STEPS)
     connection.authorizer = authorize
-
-
-def watch_clock(connection: apsw.Connection, path: Path, limits: Limits) -> Callable[[], None]:
-    """Interrupt statements at the deadline; gives a function with which loops in Python can look too.
-
-    Without a deadline the handler still runs, so that Ctrl-C is noticed inside a long statement.
-    """
-    end = None if limits.deadline_s is None else time.monotonic() + limits.deadline_s
-
-    def check() -> None:
-        if end is not None and time.monotonic() > end:
-            raise LimitError(f"the time limit of {limits.deadline_s:g} s was reached", path)
-
-    def handler() -> bool:
-        check()
-        return False
-
-    connection.set_progress_handler(handler, _STEPS)
-    return check

@@ -7,15 +7,14 @@ needs a name to open a file, so the copy has one for an instant, in a folder onl
 
 from __future__ import annotations
 
+import ast
 import contextlib
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,8 +25,7 @@ from .snapshot.problem import SnapshotError, from_os_error
 
 _Opened = TypeVar("_Opened")
 _BOOT = (
-    "import sys; sys.path.append(sys.argv.pop(1)); "
-    "from snapshot.main import main; raise SystemExit(main(sys.argv[1:]))"
+    "import sys; sys.path.append(sys.argv.pop(1)); from snapshot.main import main; raise SystemExit(main(sys.argv[1:]))"
 )
 _HOME = str(Path(__file__).parent)
 _COPY = "copy.adf"
@@ -35,10 +33,11 @@ _GRACE_S = 2.0  # the child keeps the deadline itself; this is for one that hang
 
 
 def open_copy(
-    real: Path, limits: Limits, opener: Callable[[Path], _Opened]
+    real: Path, limits: Limits, seconds: float | None, opener: Callable[[Path], _Opened]
 ) -> tuple[_Opened, dict[str, Any]]:
     """Copy a database consistently, open the copy and take its name away.
 
+    :param seconds: time left for copying, None for no limit
     :param opener: called once with the path of the copy, which is gone afterwards
     :raises SnapshotError: see its kinds
     """
@@ -48,7 +47,7 @@ def open_copy(
         folder = Path(tempfile.gettempdir())
         leftovers.sweep(folder)
         with _nameless_or_named(folder) as (fd, name):
-            facts = _run(real, limits, fd)
+            facts = _run(real, limits, seconds, fd)
             if name is not None:
                 return opener(name), facts
             with leftovers.private_folder(folder) as room:
@@ -83,30 +82,27 @@ def _give_name(fd: int, name: Path) -> Path:
     return name
 
 
-def _run(real: Path, limits: Limits, out: int) -> dict[str, Any]:
-    request = snapshot.Request(
-        path=real,
-        lock_timeout_s=limits.lock_timeout_s,
-        seconds=limits.deadline_s,
-        max_bytes=limits.max_copy_bytes,
-        parent=os.getpid(),
-    )
+def _run(real: Path, limits: Limits, seconds: float | None, out: int) -> dict[str, Any]:
     if not sys.executable or getattr(sys, "frozen", False):
         # No interpreter to start: accept that locks of this process on the file are lost
-        return snapshot.snapshot(snapshot.Request(**{**asdict(request), "parent": None}), out)
-    asked = {**asdict(request), "path": os.fsencode(real).hex(), "out": out}
-    answer = _call_child(json.dumps(asked), out, limits)
+        request = snapshot.Request(
+            str(real), lock_timeout_s=limits.lock_timeout_s, seconds=seconds, max_bytes=limits.max_copy_bytes
+        )
+        return snapshot.snapshot(request, out)
+    numbers = (out, limits.lock_timeout_s, seconds, limits.max_copy_bytes, os.getpid())
+    arguments = [os.fsencode(real).hex(), *("-" if number is None else str(number) for number in numbers)]
+    patience = None if seconds is None else seconds + _GRACE_S
+    answer = _call_child(arguments, out, patience)
     if "failure" in answer:
         raise SnapshotError(answer["failure"], answer["detail"])
     return answer
 
 
-def _call_child(request: str, out: int, limits: Limits) -> dict[str, Any]:
-    patience = None if limits.deadline_s is None else limits.deadline_s + limits.lock_timeout_s + _GRACE_S
+def _call_child(arguments: list[str], out: int, patience: float | None) -> dict[str, Any]:
     flags = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and our own script
-            [sys.executable, *flags, "-c", _BOOT, _HOME, request],
+            [sys.executable, *flags, "-c", _BOOT, _HOME, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             pass_fds=(out,),
@@ -118,5 +114,5 @@ def _call_child(request: str, out: int, limits: Limits) -> dict[str, Any]:
     if done.returncode != 0:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
         raise SnapshotError("io", f"the copying process ended with {done.returncode}: {last[0]}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = ast.literal_eval(done.stdout.decode())
     return answer

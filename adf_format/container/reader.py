@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,11 +11,12 @@ import apsw
 from adf_format.errors import AdfError, NotAnAdfError
 
 from . import private_copy
+from .clock import Clock
 from .diagnosis import explain_not_a_database, explain_truncation, head_of
 from .failures import translate
 from .locate import Place, Stamps, locate, needs_copy, take_stamps
 from .model import Limits, Source
-from .policy import secure, watch_clock
+from .policy import secure
 from .snapshot.main import page_size_of
 from .snapshot.problem import SnapshotError
 
@@ -38,12 +38,10 @@ class Container:
     `check_deadline()` raises LimitError when the time limit has passed; loops in Python call it.
     """
 
-    def __init__(
-        self, connection: apsw.Connection, source: Source, stamps: Stamps, check: Callable[[], None]
-    ) -> None:
+    def __init__(self, connection: apsw.Connection, source: Source, stamps: Stamps, clock: Clock) -> None:
         self.connection = connection
         self.source = source
-        self.check_deadline = check
+        self.check_deadline = clock.check
         self._stamps = stamps
 
     def changed(self) -> bool:
@@ -77,19 +75,20 @@ def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS) -> Contain
     :raises LimitError: no room, no time, or too large
     :raises UnreadableError: permission denied, or an error of the system
     """
+    clock = Clock(Path(path), limits.deadline_s)
     place = locate(path)
     if place.size == 0:
         raise NotAnAdfError("the file is empty", place.given)
     try:
         if needs_copy(place):
-            connection, copied = private_copy.open_copy(place.real, limits, _connect)
+            connection, copied = private_copy.open_copy(place.real, limits, clock.left(), _connect)
             facts = {**copied, "mode": "private-copy"}
         else:
             connection, facts = _connect(place.real), {**_IN_PLACE, "stamps": place.stamps}
     except (apsw.Error, SnapshotError, OSError) as exc:
         raise translate(exc, place.given) from exc
     try:
-        return _prepare(connection, place, limits, facts)
+        return _prepare(connection, place, limits, facts, clock)
     except BaseException:
         connection.close()
         raise
@@ -100,12 +99,13 @@ def _connect(name: Path) -> apsw.Connection:
     return apsw.Connection(f"{name.as_uri()}?immutable=1", flags=_FLAGS)
 
 
-def _prepare(connection: apsw.Connection, place: Place, limits: Limits, facts: dict[str, Any]) -> Container:
+def _prepare(
+    connection: apsw.Connection, place: Place, limits: Limits, facts: dict[str, Any], clock: Clock
+) -> Container:
     try:
-        secure(connection, limits)
-        check = watch_clock(connection, place.given, limits)
+        secure(connection, limits, clock)
         _require_meta(connection, place)
-        return Container(connection, _describe(connection, place, facts), facts["stamps"], check)
+        return Container(connection, _describe(connection, place, facts), facts["stamps"], clock)
     except apsw.Error as exc:
         raise _explain(exc, connection, place) from exc
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+
+TYPE_CHECKING = False  # type checkers know this name; importing typing would cost more than the work
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PIECE = 16 << 20  # bytes between two calls of `alive`
 _BUFFER = 1 << 20

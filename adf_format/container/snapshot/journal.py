@@ -8,38 +8,30 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 from . import wal
 from .locks import PENDING
 
+TYPE_CHECKING = False  # type checkers know this name; importing typing would cost more than the work
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 _FIELDS_SIZE = 28
+_SMALLEST_SECTOR = 512
 _UNSYNCED = 0xFFFFFFFF
+_LONGEST_NAME = 4096
 
 
-@dataclass
-class _Segment:
-    """One journal header: record count, checksum seed, original size in pages, sector and page bytes."""
-
-    records: int
-    seed: int
-    database_pages: int
-    sector: int
-    page_size: int
-
-
-def super_journal(fd: int) -> Path | None:
-    """The super-journal named at the end of a journal of a transaction over several files."""
+def super_journal(fd: int) -> bytes | None:
+    """The path of the super-journal, named at the end by a transaction over several files."""
     size = os.fstat(fd).st_size
     length, stored = struct.unpack(">2I", os.pread(fd, 8, size - 16)) if size >= 16 else (0, 0)
-    if not 0 < length <= min(4096, size - 16) or os.pread(fd, 8, size - 8) != MAGIC:
+    if not 0 < length <= min(_LONGEST_NAME, size - 16) or os.pread(fd, 8, size - 8) != MAGIC:
         return None
     name = os.pread(fd, length, size - 16 - length)
     total = sum(byte - 256 if byte > 127 else byte for byte in name) & 0xFFFFFFFF
-    return Path(os.fsdecode(name)) if total == stored and b"\0" not in name else None
+    return name if total == stored and b"\0" not in name else None
 
 
 def is_hot(fd: int) -> bool:
@@ -47,78 +39,80 @@ def is_hot(fd: int) -> bool:
     if os.pread(fd, len(MAGIC), 0) != MAGIC:
         return False
     parent = super_journal(fd)
-    return parent is None or parent.exists()
+    return parent is None or os.path.exists(parent)  # noqa: PTH110 - a name of bytes
 
 
-def roll_back(fd: int, page_size: int, out: int, alive: Callable[[], None] = lambda: None) -> None:
-    """Write the original pages of an interrupted transaction back into a copy of the database.
+class Playback:
+    """Writes the original pages of an interrupted transaction back into a copy of the database."""
 
-    :param page_size: bytes, used when the journal does not say
-    """
-    size, offset, first = os.fstat(fd).st_size, 0, None
-    while True:
-        segment = _read_segment(fd, offset, size, first, page_size)
-        if segment is None:
-            return
-        if first is None:
-            first = segment
-            _resize(out, segment.database_pages, segment.page_size)
-        end = _restore(fd, offset + segment.sector, segment, first.database_pages, out, alive)
-        if end is None:
-            return
-        offset = -(-end // segment.sector) * segment.sector
+    def __init__(self, fd: int, out: int, alive: Callable[[], None] = lambda: None) -> None:
+        self._fd = fd
+        self._out = out
+        self._alive = alive
+        self._size = os.fstat(fd).st_size
+        self._sector = 0
+        self._page_size = 0
+        self._limit = 0
 
+    def run(self, page_size: int) -> bool:
+        """Roll back; False when the first header is not one.
 
-def _read_segment(fd: int, offset: int, size: int, first: _Segment | None, page_size: int) -> _Segment | None:
-    if offset + (first.sector if first else 512) > size:
-        return None
-    raw = os.pread(fd, _FIELDS_SIZE, offset)
-    if raw[:8] != MAGIC or len(raw) < _FIELDS_SIZE:
-        return None
-    records, seed, pages, sector, stored_size = struct.unpack(">5I", raw[8:])
-    segment = _Segment(records, seed, pages, sector, stored_size or page_size)
-    if first is None and not _plausible(segment):
-        return None
-    if first is not None:
-        segment.sector, segment.page_size = first.sector, first.page_size
-    if records == _UNSYNCED:
-        segment.records = (size - segment.sector) // (segment.page_size + 8)
-    return segment
+        :param page_size: bytes, used when the journal does not say
+        """
+        raw = self._header(0, _SMALLEST_SECTOR)
+        if raw is None or not self._begin(raw, page_size):
+            return False
+        offset = 0
+        while raw is not None:
+            end = self._restore(raw, offset + self._sector)
+            if end is None:
+                break
+            offset = -(-end // self._sector) * self._sector
+            raw = self._header(offset, self._sector)
+        return True
 
+    def _header(self, offset: int, sector: int) -> tuple[int, ...] | None:
+        """Record count, checksum seed, original pages, sector bytes, page bytes of one segment."""
+        raw = os.pread(self._fd, _FIELDS_SIZE, offset)
+        if offset + sector > self._size or raw[: len(MAGIC)] != MAGIC:
+            return None
+        return struct.unpack(">5I", raw[len(MAGIC) :])
 
-def _plausible(segment: _Segment) -> bool:
-    sector = segment.sector
-    return wal.is_page_size(segment.page_size) and 32 <= sector <= 65536 and sector & (sector - 1) == 0
+    def _begin(self, raw: tuple[int, ...], page_size: int) -> bool:
+        self._limit, self._sector, self._page_size = raw[2], raw[3], raw[4] or page_size
+        sector = self._sector
+        if not (wal.is_page_size(self._page_size) and 32 <= sector <= 65536 and sector & (sector - 1) == 0):
+            return False
+        # A journal of unknown origin may claim any size: growing is left to pages that are restored
+        if os.fstat(self._out).st_size > self._limit * self._page_size:
+            os.ftruncate(self._out, self._limit * self._page_size)
+        return True
 
+    def _restore(self, raw: tuple[int, ...], offset: int) -> int | None:
+        """Restore the records of one segment; the offset after them, or None at the first bad one."""
+        size = self._page_size
+        count = (self._size - self._sector) // (size + 8) if raw[0] == _UNSYNCED else raw[0]
+        for index in range(count):
+            if index % 256 == 0:
+                self._alive()
+            if not self._restore_page(os.pread(self._fd, size + 8, offset + index * (size + 8)), raw[1]):
+                return None
+        return offset + count * (size + 8)
 
-def _resize(out: int, pages: int, page_size: int) -> None:
-    # A journal of unknown origin may claim any size; growing is only done by a page that is restored.
-    if os.fstat(out).st_size > pages * page_size:
-        os.ftruncate(out, pages * page_size)
-
-
-def _restore(
-    fd: int, offset: int, segment: _Segment, limit: int, out: int, alive: Callable[[], None]
-) -> int | None:
-    """Restore the records of one segment; the offset after them, or None at the first bad record."""
-    step, size = segment.page_size + 8, segment.page_size
-    reserved = PENDING // size + 1
-    for index in range(segment.records):
-        if index % 256 == 0:
-            alive()
-        raw = os.pread(fd, step, offset + index * step)
+    def _restore_page(self, raw: bytes, seed: int) -> bool:
+        size = self._page_size
         number = int.from_bytes(raw[:4], "big")
-        if len(raw) < step or number in {0, reserved}:
-            return None
-        if number > limit:
-            continue
+        if len(raw) < size + 8 or number in {0, PENDING // size + 1}:
+            return False
+        if number > self._limit:
+            return True
         page = raw[4:-4]
-        if _checksum(page, segment.seed) != int.from_bytes(raw[-4:], "big"):
-            return None
-        os.pwrite(out, page, (number - 1) * size)
-    return offset + segment.records * step
+        if checksum(page, seed) != int.from_bytes(raw[-4:], "big"):
+            return False
+        os.pwrite(self._out, page, (number - 1) * size)
+        return True
 
 
-def _checksum(page: bytes, seed: int) -> int:
+def checksum(page: bytes, seed: int) -> int:
     """The seed plus every 200th byte, counted from the end; byte 0 is never in it."""
     return (seed + sum(page[len(page) - 200 : 0 : -200])) & 0xFFFFFFFF

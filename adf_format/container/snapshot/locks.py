@@ -7,7 +7,6 @@ the *process* on it, therefore this runs in a process that has no SQLite connect
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from .problem import SnapshotError
 
@@ -15,6 +14,10 @@ try:
     import fcntl
 except ImportError:  # Windows: no POSIX locks; the WAL header comparison alone guards consistency there
     fcntl = None  # type: ignore[assignment]
+
+TYPE_CHECKING = False  # type checkers know this name; importing typing would cost more than the work
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PENDING = 0x40000000
 RESERVED = PENDING + 1
@@ -44,13 +47,15 @@ def release(fd: int, start: int, length: int = 1) -> None:
         fcntl.lockf(fd, fcntl.LOCK_UN, length, start)
 
 
-def until(attempt: Callable[[], bool], timeout_s: float, what: str) -> None:
+def until(attempt: Callable[[], bool], timeout_s: float, what: str, alive: Callable[[], None]) -> None:
     """Repeat an attempt until it succeeds.
 
+    :param alive: may raise to stop the waiting
     :raises SnapshotError: `locked` after `timeout_s` seconds (STO-008)
     """
     give_up = time.monotonic() + timeout_s
     while not attempt():
+        alive()
         if time.monotonic() >= give_up:
             raise SnapshotError("locked", f"{what} stayed locked by another process for {timeout_s:g} s")
         time.sleep(_PAUSE_S)

@@ -5,45 +5,56 @@ connection away. A read mark of the `-shm` file keeps the WAL from being restart
 checkpoint may still copy frames into the main file, and that is harmless: the main file is copied first
 and the log is laid over it afterwards, so every page that a checkpoint may have half written is replaced.
 If the log is restarted all the same (locks do not work everywhere), its header changes, and we begin anew.
+
+Imports are few on purpose: they are most of the time the child process takes.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from . import copying, journal, locks, wal
+from .files import Files, stamp
 from .problem import SnapshotError, from_os_error
 
+TYPE_CHECKING = False  # type checkers know this name; importing typing would cost more than the work
+if TYPE_CHECKING:
+    from typing import Any
+
 MAGIC = b"SQLite format 3\0"
+SUFFIXES = ("", "-wal", "-journal")
 
 
-@dataclass(frozen=True)
 class Request:
-    """What to copy: path, lock timeout and time left in seconds, largest copy in bytes."""
+    """What to copy.
 
-    path: Path
-    lock_timeout_s: float
-    seconds: float | None = None
-    max_bytes: int | None = None
-    parent: int | None = None
+    :ivar path: the main file, links resolved
+    :ivar lock_timeout_s: how long to wait for one lock
+    :ivar seconds: time left for all of it, or None
+    :ivar max_bytes: largest main file plus log, or None
+    :ivar parent: process that waits for the answer, or None when it is this one
+    """
 
+    def __init__(
+        self,
+        path: str,
+        *,
+        lock_timeout_s: float = 5.0,
+        seconds: float | None = None,
+        max_bytes: int | None = None,
+        parent: int | None = None,
+    ) -> None:
+        self.path = path
+        self.lock_timeout_s = lock_timeout_s
+        self.max_bytes = max_bytes
+        self._limit_s = seconds
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._parent = parent
 
-class Watch:
-    """Stops the work at its deadline or when nobody waits for it any more."""
-
-    def __init__(self, request: Request) -> None:
-        self._end = None if request.seconds is None else time.monotonic() + request.seconds
-        self._parent = request.parent
-
-    def __call__(self) -> None:
-        """Raise when it is time to stop.
+    def alive(self) -> None:
+        """Stop the work at its deadline or when nobody waits for it any more.
 
         :raises SnapshotError: `deadline`
         """
@@ -56,65 +67,61 @@ class Watch:
 def snapshot(request: Request, out: int) -> dict[str, Any]:
     """Make the copy and say what was seen; `OSError` becomes a `SnapshotError`."""
     try:
-        with ExitStack() as stack:
-            return _locked_snapshot(request, out, stack)
+        with Files() as files:
+            return _under_locks(request, files, out)
     except OSError as exc:
         raise from_os_error(exc) from exc
 
 
-def _locked_snapshot(request: Request, out: int, stack: ExitStack) -> dict[str, Any]:
-    watch = Watch(request)
-    main = _open(request.path, stack)
-    locks.until(lambda: locks.try_main(main), request.lock_timeout_s, "the file")
-    shm = _open_if_there(beside(request.path, "-shm"), stack)
+def _under_locks(request: Request, files: Files, out: int) -> dict[str, Any]:
+    main = files.open(request.path)
+    locks.until(lambda: locks.try_main(main), request.lock_timeout_s, "the file", request.alive)
+    shm = files.open_if_there(request.path + "-shm")
     if shm is not None:
-        locks.until(
-            lambda: locks.try_shared(shm, locks.WAL_READ_1), request.lock_timeout_s, "the write-ahead log"
-        )
+        mark = locks.WAL_READ_1
+        locks.until(lambda: locks.try_shared(shm, mark), request.lock_timeout_s, "the log", request.alive)
     give_up = time.monotonic() + request.lock_timeout_s
     while True:
-        with ExitStack() as attempt:
-            facts = _attempt(request, main, out, attempt, watch)
+        with Files() as attempt:
+            facts = _attempt(request, main, out, attempt)
         if facts is not None:
             return facts
         if time.monotonic() > give_up:
             raise SnapshotError("locked", "the write-ahead log is restarted faster than it can be read")
 
 
-def _attempt(request: Request, main: int, out: int, stack: ExitStack, watch: Watch) -> dict[str, Any] | None:
+def _attempt(request: Request, main: int, out: int, files: Files) -> dict[str, Any] | None:
     """One pass; None when the log was restarted or replaced meanwhile."""
-    log_path = beside(request.path, "-wal")
-    log_fd = _open_if_there(log_path, stack)
+    log_fd = files.open_if_there(request.path + "-wal")
     before = _identity(log_fd)
     _check_size(request, main, log_fd)
-    stamps = {name: stamp(beside(request.path, name)) for name in ("", "-wal", "-journal")}
-    copying.copy_all(main, out, watch)
-    head = os.pread(out, 100, 0)
-    page_size = page_size_of(head)
-    hot = _roll_back(request, main, out, page_size, stack, watch)
-    log = wal.Log()
-    if log_fd is not None and head.startswith(MAGIC) and page_size:
-        log = wal.read_log(log_fd, page_size, watch)
-        wal.merge(log_fd, log, page_size, out, watch)
-    if stamps[""] is None or stamps[""][:2] != [os.fstat(main).st_dev, os.fstat(main).st_ino]:
-        raise SnapshotError("locked", "the file was replaced while it was copied")
-    if _identity(_open_if_there(log_path, stack)) != before:
+    stamps = {suffix: stamp(request.path + suffix) for suffix in SUFFIXES}
+    copying.copy_all(main, out, request.alive)
+    page_size = page_size_of(os.pread(out, 100, 0))
+    hot = _roll_back(request, main, out, files)
+    log = wal.Log("none")
+    if log_fd is not None and page_size:
+        log = wal.read_log(log_fd, page_size, request.alive)
+        wal.merge(log_fd, log, page_size, out, request.alive)
+    _same_file(main, stamps[""])
+    if _identity(files.open_if_there(request.path + "-wal")) != before:
         return None
     return {
         "frames": log.frames,
         "ignored": log.ignored,
-        "ended": log.ended if log_fd is not None else "none",
+        "ended": log.ended,
         "hot_journal": hot,
         "stamps": stamps,
     }
 
 
-def _roll_back(request: Request, main: int, out: int, page_size: int, stack: ExitStack, watch: Watch) -> bool:
-    fd = _open_if_there(beside(request.path, "-journal"), stack)
+def _roll_back(request: Request, main: int, out: int, files: Files) -> bool:
+    """Roll back a hot journal in the copy: one that no living writer is still filling."""
+    fd = files.open_if_there(request.path + "-journal")
     if fd is None or os.fstat(out).st_size == 0 or not journal.is_hot(fd) or locks.writer_active(main):
         return False
-    journal.roll_back(fd, page_size or 4096, out, watch)
-    return True
+    page_size = page_size_of(os.pread(out, 100, 0))
+    return journal.Playback(fd, out, request.alive).run(page_size or 4096)
 
 
 def _check_size(request: Request, main: int, log: int | None) -> None:
@@ -123,25 +130,17 @@ def _check_size(request: Request, main: int, log: int | None) -> None:
         raise SnapshotError("limit", f"a private copy of {size} bytes would exceed {request.max_bytes} bytes")
 
 
-def beside(path: Path, suffix: str) -> Path:
-    """The path of a sidecar."""
-    return path.with_name(path.name + suffix)
-
-
-def stamp(path: Path) -> list[int] | None:
-    """Device, inode, size in bytes and mtime in ns; None when there is no such file."""
-    try:
-        facts = path.stat()
-    except OSError:
-        return None
-    return [facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns]
+def _same_file(main: int, seen: list[int] | None) -> None:
+    facts = os.fstat(main)
+    if seen is None or seen[:2] != [facts.st_dev, facts.st_ino]:
+        raise SnapshotError("locked", "the file was replaced while it was copied")
 
 
 def page_size_of(head: bytes) -> int:
-    """The page size in bytes that a database header names; 0 when it is not valid."""
+    """The page size in bytes that a database header names; 0 when it is not a valid header."""
     size = int.from_bytes(head[16:18], "big")
     size = 65536 if size == 1 else size
-    return size if wal.is_page_size(size) else 0
+    return size if head.startswith(MAGIC) and wal.is_page_size(size) else 0
 
 
 def _identity(log: int | None) -> tuple[int, int, bytes] | None:
@@ -152,28 +151,23 @@ def _identity(log: int | None) -> tuple[int, int, bytes] | None:
     return facts.st_dev, facts.st_ino, os.pread(log, wal.HEADER_SIZE, 0)
 
 
-def _open(path: Path, stack: ExitStack) -> int:
-    # O_NONBLOCK: a fifo put in the place of the file must not hold us
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    stack.callback(os.close, fd)
-    return fd
-
-
-def _open_if_there(path: Path, stack: ExitStack) -> int | None:
-    try:
-        return _open(path, stack)
-    except FileNotFoundError:
-        return None
-
-
 def main(argv: list[str]) -> int:
-    """Entry of the child process: a JSON request in, a JSON answer on stdout."""
-    asked = json.loads(argv[0])
-    out = asked.pop("out")
-    path = Path(os.fsdecode(bytes.fromhex(asked.pop("path"))))
+    """Entry of the child process; the answer on stdout is a Python literal.
+
+    :param argv: path in hex, descriptor of the copy, lock timeout, seconds, bytes, parent; `-` is none
+    """
+    path, out, timeout, seconds, most, parent = argv
+    request = Request(
+        os.fsdecode(bytes.fromhex(path)),
+        lock_timeout_s=float(timeout),
+        seconds=None if seconds == "-" else float(seconds),
+        max_bytes=None if most == "-" else int(most),
+        parent=int(parent),
+    )
+    answer: dict[str, Any]
     try:
-        answer = snapshot(Request(path=path, **asked), out)
+        answer = snapshot(request, int(out))
     except SnapshotError as exc:
         answer = {"failure": exc.kind, "detail": exc.detail}
-    sys.stdout.write(json.dumps(answer))
+    sys.stdout.write(ascii(answer))
     return 0

@@ -10,10 +10,12 @@ import os
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from .problem import SnapshotError
+
+TYPE_CHECKING = False  # type checkers know this name; importing typing would cost more than the work
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 HEADER_SIZE = 32
 FRAME_HEADER_SIZE = 24
@@ -24,17 +26,16 @@ _MASK = 0xFFFFFFFF
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True)
 class Header:
     """The header of a log whose own checksum is right; `page_size` in bytes."""
 
-    page_size: int
-    big_endian: bool
-    salts: bytes
-    checksum: Pair
+    def __init__(self, page_size: int, big_endian: bool, salts: bytes, checksum: Pair) -> None:
+        self.page_size = page_size
+        self.big_endian = big_endian
+        self.salts = salts
+        self.checksum = checksum
 
 
-@dataclass
 class Log:
     """What a log holds up to its last commit.
 
@@ -43,14 +44,15 @@ class Log:
     :ivar ignored: whole frames in the file that do not count
     :ivar database_pages: size of the database in pages after the last commit; 0 without any
     :ivar ended: why the reading stopped: `end`, `salt`, `checksum`, `page-number`, `uncommitted`,
-        `header`, `page-size` or `empty`
+        `header`, `page-size`, `empty` or `none`
     """
 
-    pages: dict[int, int] = field(default_factory=dict)
-    frames: int = 0
-    ignored: int = 0
-    database_pages: int = 0
-    ended: str = "empty"
+    def __init__(self, ended: str, ignored: int = 0) -> None:
+        self.pages: dict[int, int] = {}
+        self.frames = 0
+        self.ignored = ignored
+        self.database_pages = 0
+        self.ended = ended
 
 
 def checksum(data: bytes, seed: Pair, *, big_endian: bool) -> Pair:
@@ -116,12 +118,12 @@ def read_log(fd: int, page_size: int, alive: Callable[[], None] = lambda: None) 
     slots = max(0, size - HEADER_SIZE) // (FRAME_HEADER_SIZE + page_size)
     if head is None or head.page_size != page_size:
         why = "empty" if size == 0 else "header" if head is None else "page-size"
-        return Log(ignored=slots, ended=why)
+        return Log(why, slots)
     return _read_frames(fd, head, slots, alive)
 
 
 def _read_frames(fd: int, head: Header, slots: int, alive: Callable[[], None]) -> Log:
-    log, running, pending = Log(ended="end"), head.checksum, {}
+    log, running, pending = Log("end"), head.checksum, dict[int, int]()
     step = FRAME_HEADER_SIZE + head.page_size
     for index in range(slots):
         if index % 256 == 0:
