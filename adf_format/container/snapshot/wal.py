@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import struct
-import sys
-from array import array
 
 from .problem import SnapshotError
 
 TYPE_CHECKING = False  # type checkers know this name; importing typing would cost more than the work
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 HEADER_SIZE = 32
 FRAME_HEADER_SIZE = 24
@@ -57,9 +55,7 @@ class Log:
 
 def checksum(data: bytes, seed: Pair, *, big_endian: bool) -> Pair:
     """SQLite's running checksum over 32-bit words; the length is a multiple of 8."""
-    words = array("I", data)
-    if big_endian is (sys.byteorder == "little"):
-        words.byteswap()
+    words = struct.unpack(f"{'>' if big_endian else '<'}{len(data) // 4}I", data)
     one, two = seed
     turn = iter(words)
     # Masked only every fourth step: the sums grow by less than 3 bits a step, and masking costs as much.
@@ -72,15 +68,11 @@ def checksum(data: bytes, seed: Pair, *, big_endian: bool) -> Pair:
         two += f + one
         one = (one + g + two) & _MASK
         two = (two + h + one) & _MASK
-    for a, b in _rest(words):
+    rest = iter(words[len(words) - len(words) % 8 :])
+    for a, b in zip(rest, rest, strict=True):
         one = (one + a + two) & _MASK
         two = (two + b + one) & _MASK
     return one, two
-
-
-def _rest(words: array[int]) -> Iterator[Pair]:
-    tail = words[len(words) - len(words) % 8 :]
-    return zip(tail[::2], tail[1::2], strict=True)
 
 
 def read_header(raw: bytes) -> Header | None:
