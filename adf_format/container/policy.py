@@ -74,9 +74,7 @@ _KEPT_MODULES = ("json_each", "json_tree", "dbstat")
 _STEPS = 50_000  # SQLite instructions between two looks at the clock: about a millisecond
 
 
-    def authorize(
-    action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
-) -> int:
+def authorize(action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None) -> int:
     """Allow reading, known harmless functions and asking pragmas; deny everything else."""
     if action in _PLAIN_READS:
         return apsw.SQLITE_OK
