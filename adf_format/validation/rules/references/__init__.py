@@ -1,0 +1,7 @@
+"""7xx: what one part of a file says about another part of it."""
+
+from adf_format.validation.context import Pass, Visit
+from adf_format.validation.rules.references import attestations, files, identity, messages, timers
+
+PASSES: tuple[Pass, ...] = (*files.PASSES, *identity.PASSES, *timers.PASSES)
+VISITS: tuple[Visit, ...] = (*timers.VISITS, *messages.VISITS, *attestations.VISITS)
