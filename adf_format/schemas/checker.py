@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from adf_format.schemas.explaining import explaining_class
 from adf_format.schemas.store import document, registry, urns
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"  # what is a schema, unlike a data document of ours
 ERROR = "error"
+_TIER = {"info": 1, "warning": 2, "error": 3}
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,7 @@ class Checker:
 
     @cached_property
     def _slow(self) -> Any:
-        from jsonschema import Draft202012Validator
-
-        return Draft202012Validator(self._schema, registry=registry())
+        return explaining_class()(self._schema, registry=registry())
 
     def is_valid(self, value: object) -> bool:
         """Say whether a value keeps every constraint, those of severity `info` and `warning` included."""
@@ -65,9 +65,21 @@ class Checker:
             return bool(self._slow.is_valid(value))
 
     def problems(self, value: object) -> Iterator[Problem]:
-        """Yield every violation, in the order of the schema."""
-        for error in self._slow.iter_errors(value):
-            yield from _problems(error)
+        """Yield every violation, in the order of the schema.
+
+        Where a value has the wrong type, what else is wrong with it is left out; where two tiers of one constraint
+        are broken, the milder one is.
+        """
+        found = [problem for error in self._slow.iter_errors(value) for problem in _problems(error)]
+        mistyped = {problem.pointer for problem in found if problem.keyword == "type"}
+        worst: dict[tuple[str, str, str | None], Problem] = {}
+        for problem in found:
+            if problem.pointer in mistyped and problem.keyword != "type":
+                continue
+            place = (problem.pointer, problem.keyword, problem.key)
+            if place not in worst or _TIER[problem.severity] > _TIER[worst[place].severity]:
+                worst[place] = problem
+        yield from worst.values()
 
 
 @cache
@@ -154,5 +166,8 @@ def brief(value: object, limit: int = 40) -> str:
     """Show a value in a message: JSON, cut visibly."""
     import json
 
-    text = json.dumps(value, ensure_ascii=True, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=True, default=str)
+    except RecursionError:
+        return f"a deeply nested {kind(value)}"
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

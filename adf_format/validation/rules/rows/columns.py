@@ -176,12 +176,13 @@ class ColumnVisitor:
         elif isinstance(value, Oversize):
             self._report(OVERSIZE, f"value of {value.size:,} bytes was not checked", rowid, column.name)
             self._context.not_checked(f"{self._table}.{column.name} row {rowid}", "value above the size limit")
-        elif value is None:
+        elif value is None and _required(column):
             self._report(NULLS, f"NULL in {column.name}, which is declared NOT NULL", rowid, column.name)
         elif type(value) is not PYTHON_TYPE[column.type]:
             text = f"{STORAGE_CLASS[type(value)]} where {column.type} is declared"
             tier = column.schema.get("x-adf-severity", {}).get("type", "error")
-            self._report(STORAGE if tier == "error" else STORAGE_TOLERATED, text, rowid, column.name)
+            broken = STORAGE if tier == "error" else STORAGE_TOLERATED
+            self._report(broken, text, rowid, column.name)
         else:
             self._explain_form(rowid, column, value)
 
@@ -202,8 +203,12 @@ def _rule_of(problem: Problem) -> Rule:
 
 
 def _test(column: Column, position: int) -> tuple[int, type, bool, Callable[[Any], object] | None, str]:
-    nullable = not column.not_null and not (column.primary_key and column.type == "INTEGER")
+    nullable = not _required(column) and Checker(column.schema).is_valid(None)
     return position, PYTHON_TYPE[column.type], nullable, _acceptance(column), column.name
+
+
+def _required(column: Column) -> bool:
+    return column.not_null or column.primary_key
 
 
 def _acceptance(column: Column) -> Callable[[Any], object] | None:

@@ -109,8 +109,10 @@ def _check_key(context: Context, key: str, row: Meta, entry: metakeys.MetaKey) -
         context.report(RETIRED, f"the key {key!r} belongs to schema {entry.until} and older", **place)
         return
     if entry.protection not in (None, row.protection) and row.protection is not None:
-        text = f"{key!r} is {row.protection!a} where {entry.protection!r} is expected"
-        broken = MIRROR_PROTECTION if key in MIRRORS else PROTECTION
+        mirror = key in MIRRORS
+        name = "a copy" if mirror else repr(key)
+        text = f"{name} is {row.protection!a} where {entry.protection!r} is expected"
+        broken = MIRROR_PROTECTION if mirror else PROTECTION
         context.report(broken, text, **place, column="protection")
     if entry.per_loop and ":" in key:
         loop = key.partition(":")[2]
