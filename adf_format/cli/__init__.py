@@ -1,0 +1,1 @@
+"""The `adf-format` command: parsing and printing only, one module per command."""

@@ -1,0 +1,212 @@
+"""The command itself: subcommands are imported when they are invoked, errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from adf_format import __version__
+from adf_format.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREADABLE, EXIT_USAGE, AdfError
+from adf_format.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "validate": ("adf_format.cli.validate:validate", "Check files and folders against the rules of the format."),
+    "inspect": ("adf_format.cli.inspect:inspect", "Show what is in a file, on one screen."),
+    "rules": ("adf_format.cli.rules:rules", "List the rules, or explain some."),
+    "schema": ("adf_format.cli.schema:schema", "The format itself: schemas, DDL, a bundle for other languages."),
+    "new": ("adf_format.cli.new:new", "Create a fresh, valid file."),
+    "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
+}
+
+EPILOG = """
+\b
+Try it:
+  adf-format demo                     see what this toolkit does, in a few seconds
+  adf-format validate agent.adf       is this file all right?
+  adf-format inspect agent.adf        what is in it?
+  adf-format rules ADF501             what does this finding mean?
+
+Exit codes: 0 done, nothing found; 1 done, with findings or a verdict of "no"; 2 wrong usage; 3 an input could not
+be read or processed; 130 interrupted.
+
+\b
+Every option can be set in the environment, as ADF_FORMAT_<COMMAND>_<OPTION>; settings of `validate` also stand in
+adf-format.toml or in [tool.adf-format] of pyproject.toml.
+Completion for bash (zsh and fish alike):
+  eval "$(_ADF_FORMAT_COMPLETE=bash_source adf-format)"
+"""
+
+
+class LazyGroup(click.Group):
+    """A group that knows the names and one-line texts of its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all commands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the table of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments name; a typing error is answered with the nearest name."""
+        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
+            from adf_format.cli.options import nearest
+
+            raise click.UsageError(f"no command {args[0]!r}{nearest(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    no_args_is_help=True,
+    epilog=EPILOG,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": "ADF_FORMAT",
+        "max_content_width": 100,
+    },
+)
+@click.option("--version", is_flag=True, help="Print the version and the storage versions it knows.")
+@click.option("--verbose", is_flag=True, help="With --version: also the versions of SQLite and the libraries.")
+@click.pass_context
+def cli(ctx: click.Context, version: bool, verbose: bool) -> None:
+    """Toolkit for .adf files (Agent Document Format): one SQLite database that holds one AI agent.
+
+    Files are only ever read, except by commands whose name says otherwise, and nothing is left beside them.
+    """
+    if version:
+        click.echo(_versions(verbose))
+        ctx.exit(EXIT_OK)
+    if ctx.invoked_subcommand is None:
+        raise click.UsageError("which command?", ctx)
+
+
+def _versions(verbose: bool) -> str:
+    from adf_format.schemas.catalog import LATEST, OLDEST
+
+    lines = [f"adf-format {__version__} (storage versions {OLDEST} to {LATEST})"]
+    if verbose:
+        import platform
+        from importlib.metadata import version
+
+        import apsw
+
+        names = ("apsw", "brotli", "click", "cryptography", "jsonschema", "jsonschema-rs", "orjson")
+        lines += [f"{'Python':<14}{platform.python_version()}", f"{'SQLite':<14}{apsw.sqlite_lib_version()}"]
+        lines += [f"{name:<14}{version(name)}" for name in names]
+    return "\n".join(lines)
+
+
+def main() -> NoReturn:
+    """Run the command with the arguments of the process, and exit."""
+    _catch_signals()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        code = _output_lost()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit code. Never raises: what goes wrong is said in one line on stderr."""
+    try:
+        code = cli.main(
+            list(arguments), prog_name=_program(), complete_var="_ADF_FORMAT_COMPLETE", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
+        return _explained(error)
+    return code if isinstance(code, int) else EXIT_OK
+
+
+def _explained(error: BaseException) -> int:
+    """Say in one line what went wrong, and return the exit code of its kind."""
+    match error:
+        case click.ClickException():
+            return _usage(error)
+        case click.Abort() | KeyboardInterrupt():
+            return _say("interrupted", EXIT_INTERRUPTED)
+        case AdfError():
+            return _say(str(error), error.exit_code)
+        case BrokenPipeError():
+            return _output_lost()
+        case OSError():
+            place = f": {error.filename}" if error.filename else ""
+            return _say(f"{error.strerror or error}{place}", EXIT_UNREADABLE)
+    return _internal(error)
+
+
+def _program() -> str:
+    name = os.path.basename(sys.argv[0])  # noqa: PTH119
+    return name if name in ("adf-format", "adff") else "adf-format"
+
+
+def _say(text: str, code: int) -> int:
+    with contextlib.suppress(OSError):
+        print(f"adf-format: {visible(text)}", file=sys.stderr)  # noqa: T201
+    return code
+
+
+def _usage(error: click.ClickException) -> int:
+    if not isinstance(error, click.UsageError):
+        return _say(error.format_message(), EXIT_UNREADABLE)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return EXIT_USAGE
+    command = error.ctx.command_path if error.ctx else "adf-format"
+    return _say(f"{error.format_message().rstrip('.')} (`{command} --help` says more)", EXIT_USAGE)
+
+
+def _internal(error: BaseException) -> int:
+    if os.environ.get("ADF_FORMAT_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    text = f"internal error: {type(error).__name__}: {error}"
+    return _say(f"{text} (please report it; ADF_FORMAT_DEBUG=1 shows where)", EXIT_UNREADABLE)
+
+
+def _output_lost() -> int:
+    """Nobody reads on, or the disk is full: leave without a word from the interpreter's own last flush."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(null, sys.stdout.fileno())
+    return EXIT_UNREADABLE
+
+
+def _catch_signals() -> None:
+    """Make a polite kill unwind like Ctrl-C, so that private copies and workers go."""
+    import signal
+
+    def stop(*_: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop)

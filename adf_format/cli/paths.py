@@ -1,0 +1,43 @@
+"""Which files a command works on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from adf_format.errors import MissingFileError
+
+SUFFIX = ".adf"
+
+
+def agent_files(paths: Sequence[str]) -> Iterator[str]:
+    """Yield the files that some paths name: a file as it is, a folder's `*.adf` sorted and with its subfolders.
+
+    Links to folders inside a folder are not followed, so that nothing is visited twice. Backups (`*.adf.bak`) and
+    SQLite's sidecars are not agents.
+
+    :raises MissingFileError: a folder has no `.adf` in it; raised after the other paths
+    """
+    empty: list[str] = []
+    for path in paths:
+        if not Path(path).is_dir():
+            yield path
+            continue
+        found = False
+        for name in _inside(path):
+            found = True
+            yield name
+        if not found:
+            empty.append(path)
+    if empty:
+        raise MissingFileError("there is no .adf in this folder", file=Path(empty[0]))
+
+
+def _inside(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            full = os.path.join(where, name)  # noqa: PTH118
+            if name.lower().endswith(SUFFIX) and os.path.isfile(full):  # noqa: PTH113
+                yield full
