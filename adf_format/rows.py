@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from adf_format.errors import UnreadableError
 from adf_format.schemas.ddl import quote_any
 
 Row = tuple[Any, ...]
@@ -44,15 +45,17 @@ def scan(
 
     :param columns: column names, in the order wanted
     :param sizes: those of `columns` of which only the size in bytes is wanted (large BLOBs)
-    :raises apsw.Error: the file is damaged, or a deadline passed
+    :raises apsw.Error: the file is damaged
+    :raises UnreadableError: the rowid cannot be read, or a deadline passed
     """
+    rowid = rowid_of(connection, table)
     fields = [_size(name) if name in sizes else quote_any(name) for name in columns]
-    select = f"SELECT rowid, {', '.join(fields)} FROM {quote_any(table)}"
+    select = f"SELECT {rowid}, {', '.join(fields)} FROM {quote_any(table)}"
     last: int | None = None
     while True:
-        where, bindings = ("", ()) if last is None else (" WHERE rowid > ?", (last,))
+        where, bindings = ("", ()) if last is None else (f" WHERE {rowid} > ?", (last,))
         try:
-            for row in connection.execute(f"{select}{where} ORDER BY rowid", bindings):
+            for row in connection.execute(f"{select}{where} ORDER BY {rowid}", bindings):
                 last = row[0]
                 yield row
         except (UnicodeDecodeError, apsw.TooBigError):
@@ -73,8 +76,8 @@ def _careful(
     where: str,
     bindings: tuple[int, ...],
 ) -> Row | None:
-    name = quote_any(table)
-    rowid = connection.execute(f"SELECT rowid FROM {name}{where} ORDER BY rowid LIMIT 1", bindings).get
+    key = rowid_of(connection, table)
+    rowid = connection.execute(f"SELECT {key} FROM {quote_any(table)}{where} ORDER BY {key} LIMIT 1", bindings).get
     if rowid is None:
         return None
     return (rowid, *(value(connection, table, column, rowid, size=column in sizes) for column in columns))
@@ -82,7 +85,7 @@ def _careful(
 
 def value(connection: apsw.Connection, table: str, column: str, rowid: int, *, size: bool = False) -> Any:
     """Fetch one value of one row, or the marker that says why it cannot be had."""
-    where = f"FROM {quote_any(table)} WHERE rowid = ?"
+    where = f"FROM {quote_any(table)} WHERE {rowid_of(connection, table)} = ?"
     length = connection.execute(f"SELECT {_size(column)} {where}", (rowid,)).get
     if size:
         return length
@@ -92,6 +95,18 @@ def value(connection: apsw.Connection, table: str, column: str, rowid: int, *, s
         return InvalidText(length)
     except apsw.TooBigError:
         return Oversize(length)
+
+
+def rowid_of(connection: apsw.Connection, table: str) -> str:
+    """Return the name by which the rowid of a table can be had; a column of a hostile table may take one.
+
+    :raises UnreadableError: columns take all three
+    """
+    columns = {name.lower() for (name,) in connection.execute("SELECT name FROM pragma_table_xinfo(?)", (table,))}
+    for name in ("rowid", "_rowid_", "oid"):
+        if name not in columns:
+            return name
+    raise UnreadableError("columns hide the rowid", place=table)
 
 
 def _size(column: str) -> str:

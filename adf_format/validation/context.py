@@ -42,6 +42,7 @@ class Context:
 
     :ivar stored: the storage version written in the file, None if it is missing or not a number
     :ivar version: the described version whose rules are applied (the nearest one, for older and newer files)
+    :ivar faults: internal errors of checks, one sentence each
     """
 
     container: Container
@@ -51,7 +52,7 @@ class Context:
     collector: Collector
     stats: Stats
     depth: Depth = Depth.DEFAULT
-    _facts: dict[str, Any] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
 
     @property
     def report(self) -> Callable[..., None]:
@@ -83,7 +84,8 @@ class Context:
         """`config_json` of the row with id 1 as stored, None without such a row."""
         if not self.has("adf_config", "id", "config_json"):
             return None
-        found = self.container.connection.execute("SELECT rowid FROM adf_config WHERE id = 1").get
+        rowid = rows.rowid_of(self.container.connection, "adf_config")
+        found = self.container.connection.execute(f"SELECT {rowid} FROM adf_config WHERE id = 1").get
         return None if found is None else rows.value(self.container.connection, "adf_config", "config_json", found)
 
     @cached_property

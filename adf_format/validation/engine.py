@@ -7,7 +7,7 @@ checked is named.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,11 @@ import apsw
 
 from adf_format import structure
 from adf_format.container import Container, Limits, open_readonly, translate
-from adf_format.errors import AdfError, LimitError
+from adf_format.errors import AdfError
 from adf_format.schemas import LATEST, OLDEST, storage_version
 from adf_format.validation import scan
 from adf_format.validation.context import Context, Depth, Pass, Visit
+from adf_format.validation.faults import guarded
 from adf_format.validation.findings import Collector
 from adf_format.validation.report import FileReport, Stats
 from adf_format.validation.rule import MODULES, Severity, all_rules
@@ -47,7 +48,7 @@ def validate_file(path: str | Path, options: Options = Options()) -> FileReport:
             _validate(container, options, report)
     except AdfError as error:
         report.error = str(error)
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         report.error = str(translate(error, Path(path)))
     return report
 
@@ -68,9 +69,22 @@ def _validate(container: Container, options: Options, report: FileReport) -> Non
         stats=report.stats,
         depth=options.depth,
     )
-    run(context)
-    report.findings = collector.findings()
-    report.left_out = collector.left_out
+    try:
+        run(context)
+    finally:
+        report.findings = collector.findings()
+        report.left_out = collector.left_out
+    _raise_faults(context)
+
+
+def _raise_faults(context: Context) -> None:
+    """Raise what keeps the report from being the whole truth: an internal error, or a deadline that has passed."""
+    if context.faults:
+        more = len(context.faults) - 1
+        text = context.faults[0] + (f", and {more} more" if more else "")
+        hint = "please report it with the file, if you can share it"
+        raise AdfError(text, file=context.container.source.path, hint=hint)
+    context.container.check_deadline()
 
 
 def stored_version(connection: apsw.Connection) -> int | None:
@@ -90,11 +104,11 @@ def run(context: Context) -> None:
     """Run every pass and every table scan that applies."""
     for one in passes():
         if _applies(context, one, one.tables):
-            _guarded(context, one.name, lambda one=one: one.run(context))  # type: ignore[misc]
+            guarded(context, one.name, lambda one=one: one.run(context))  # type: ignore[misc]
     for table in context.structure.tables:
         visits = [one for one in visitors(table) if _applies(context, one, (table,)) and _columns(context, one)]
         if visits:
-            _guarded(context, f"rows of {table}", lambda: scan.run(context, table, visits))  # noqa: B023
+            guarded(context, f"rows of {table}", lambda: scan.run(context, table, visits))  # noqa: B023
 
 
 @cache
@@ -131,25 +145,3 @@ def _columns(context: Context, check: Visit) -> bool:
         return True
     context.not_checked(check.name, f"{check.table} lacks a column it needs")
     return False
-
-
-def _guarded(context: Context, what: str, action: Callable[[], None]) -> None:
-    """Run one check; SQLite errors become findings, limits and our own faults become `not_checked`."""
-    from adf_format.validation.rules.container import DAMAGED
-
-    try:
-        action()
-    except apsw.Error as error:
-        translated = translate(error, context.container.source.path)
-        context.not_checked(what, translated.message)
-        if not isinstance(translated, LimitError):
-            context.report(DAMAGED, f"{what}: {translated.message}")
-    except LimitError as error:
-        context.not_checked(what, error.message)
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        context.not_checked(what, f"internal error, please report it: {type(error).__name__}: {error}")
-        raise AdfError(
-            f"internal error while checking {what}: {type(error).__name__}: {error}",
-            file=context.container.source.path,
-            hint="please report it with the file, if you can share it",
-        ) from error

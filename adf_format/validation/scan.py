@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 from adf_format import rows
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import Decoded, decode
 from adf_format.schemas import Table
 from adf_format.validation.context import Columns, Context, Visit
+from adf_format.validation.faults import guarded, record
 
 SIZES_ONLY = {"adf_files": ("content",), "adf_audit": ("data",)}
 
@@ -27,19 +30,42 @@ def run(context: Context, name: str, visits: list[Visit]) -> None:
         return
     names = [column.name for column in table.columns if column.name in actual.columns]
     columns = Columns(name, {column: index for index, column in enumerate(names, 1)})
-    checks = [visit.make(context, columns) for visit in visits]
-    looks = [check.row for check in checks]
+    watchers: list[_Watcher] = []
+    for visit in visits:
+        guarded(context, visit.name, partial(_enter, watchers, visit, context, columns))
     decoders = JsonColumns(table, columns)
     count = 0
-    found = rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ()))
-    for row in found:
-        json = decoders.decode(row)
-        for look in looks:
-            look(row[0], row, json)
-        count += 1
-    for check in checks:
-        check.finish()
-    context.stats.rows[name] = count
+    try:
+        for row in rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ())):
+            _show(context, watchers, row, decoders.decode(row))
+            count += 1
+    finally:
+        context.stats.rows[name] = count
+    for watcher in watchers:
+        guarded(context, watcher.name, watcher.finish)
+
+
+class _Watcher(NamedTuple):
+    name: str
+    look: Callable[[int, rows.Row, dict[str, Any]], None]
+    finish: Callable[[], None]
+
+
+def _enter(watchers: list[_Watcher], visit: Visit, context: Context, columns: Columns) -> None:
+    check = visit.make(context, columns)
+    watchers.append(_Watcher(visit.name, check.row, check.finish))
+
+
+def _show(context: Context, watchers: list[_Watcher], row: rows.Row, json: dict[str, Any]) -> None:
+    """Show a row to every check; one that fails leaves the scan."""
+    for watcher in tuple(watchers):
+        try:
+            watcher.look(row[0], row, json)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
+            record(context, watcher.name, error)
+            watchers.remove(watcher)
 
 
 class JsonColumns:
