@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from adf_format.schemas.explaining import explaining_class
-from adf_format.schemas.store import document, registry, urns
+from adf_format.schemas.store import document, registry
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -51,7 +51,7 @@ class Checker:
     def _fast(self) -> Any:
         import jsonschema_rs
 
-        return jsonschema_rs.validator_for(dict(self._schema), registry=_fast_registry())
+        return jsonschema_rs.validator_for(dict(self._schema), retriever=_retrieve)
 
     @cached_property
     def _slow(self) -> Any:
@@ -88,13 +88,9 @@ def checker(urn: str) -> Checker:
     return Checker({"$ref": urn})
 
 
-@cache
-def _fast_registry() -> Any:
-    import jsonschema_rs
-
-    documents = ((urn, document(urn)) for urn in urns())
-    schemas = [(urn, schema) for urn, schema in documents if schema.get("$schema") == DIALECT]
-    return jsonschema_rs.Registry(schemas)
+def _retrieve(urn: str) -> dict[str, Any]:
+    """Load a schema for the fast path; an unknown one is its own error."""
+    return document(urn)
 
 
 def pointer(parts: object) -> str:

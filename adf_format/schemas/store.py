@@ -61,11 +61,16 @@ def resolve(schema: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def registry() -> Registry[Any]:
-    """Return a registry that loads our documents on demand, for the `jsonschema` package."""
-    from referencing import Registry, Resource
+    """Return a registry of all our schemas, for the `jsonschema` package.
+
+    It is crawled once: a registry that retrieves on demand crawls a document again for every reference. Schemas
+    come without `$schema`, which would make jsonschema leave the validator class it was started with.
+    """
+    from referencing import Registry
     from referencing.jsonschema import DRAFT202012
 
-    def retrieve(uri: str) -> Resource[Any]:
-        return DRAFT202012.create_resource(document(uri))
-
-    return Registry(retrieve=retrieve)  # type: ignore[call-arg]
+    documents = ((urn, document(urn)) for urn in urns())
+    bare = ((urn, {key: value for key, value in found.items() if key != "$schema"}) for urn, found in documents)
+    resources = ((urn, DRAFT202012.create_resource(content)) for urn, content in bare)
+    found: Registry[Any] = Registry().with_resources(resources)
+    return found.crawl()

@@ -1,0 +1,52 @@
+"""The explaining path finds what the fast path refuses, and does not get lost in long arrays."""
+
+import time
+from typing import Any
+
+import pytest
+
+from adf_format.schemas import checker, storage_version
+from adf_format.schemas.checker import Checker, brief
+
+LOOP = "urn:adf-format:config:loop-config:29"
+
+
+def loop(name: str) -> dict[str, Any]:
+    return {"name": name, "goal": "Tend.", "enabled": True}
+
+
+@pytest.mark.parametrize("name", ["a\n", "\na", "A", "", "a" * 33])
+def test_both_paths_refuse_a_name_that_only_a_part_of_the_pattern_matches(name: str) -> None:
+    """Python's `$` matches before a final newline, JavaScript's does not."""
+    check = checker(LOOP)
+    assert not check.is_valid(loop(name))
+    assert [(problem.pointer, problem.keyword) for problem in check.problems(loop(name))] == [("/name", "pattern")]
+
+
+def test_both_paths_accept_a_good_name() -> None:
+    assert checker(LOOP).is_valid(loop("a"))
+    assert not list(checker(LOOP).problems(loop("a")))
+
+
+def test_one_bad_item_among_many_is_explained_at_its_index_in_little_time() -> None:
+    config = {"loops": [loop("a")] * 200_000}
+    config["loops"][150_000] = {**loop("a"), "goal": 1}
+    started = time.perf_counter()
+    found = [one for one in checker(storage_version(32).agent_config).problems(config) if "/loops" in one.pointer]
+    assert [(one.pointer, one.keyword) for one in found] == [("/loops/150000/goal", "type")]
+    assert time.perf_counter() - started < 5  # 20 s if each good item were explained
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_items_are_explained_the_same_way_on_both_sides_of_the_limit(count: int) -> None:
+    schema = {"items": {"type": "string", "minLength": 1}, "maxItems": 64}
+    found = [(one.pointer, one.keyword) for one in Checker(schema).problems(["x"] * (count - 2) + ["", 5])]
+    inside = [(f"/{count - 2}", "minLength"), (f"/{count - 1}", "type")]
+    assert sorted(found) == sorted(inside + [("", "maxItems")] * (count > 64))
+
+
+def test_a_value_nested_too_deeply_to_print_is_named_all_the_same() -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    assert brief(value) == "a deeply nested array"
