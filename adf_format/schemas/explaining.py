@@ -22,7 +22,8 @@ def explaining_class() -> Any:
     """Return the validator class; jsonschema is imported only when something is wrong."""
     from jsonschema import Draft202012Validator, validators
 
-    return validators.extend(Draft202012Validator, {"pattern": _pattern, "items": _items})
+    keywords = {"pattern": _pattern, "items": _items}
+    return validators.extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call]
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ARG001
