@@ -14,15 +14,18 @@ import apsw
 PRAGMA_COLUMNS = """
 SELECT s.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 FROM sqlite_schema s, pragma_table_xinfo(s.name) c
-WHERE s.type = 'table' AND s.name LIKE 'adf\\_%' ESCAPE '\\' AND s.rootpage > 0 ORDER BY s.rowid, c.cid
+WHERE s.type = 'table' AND s.name GLOB 'adf_*' AND s.rootpage > 0 ORDER BY s.rowid, c.cid
 """
 PRAGMA_INDEXES = """
 SELECT s.name, i.name, i."unique", i.origin, i.partial, x.name, x.cid
 FROM sqlite_schema s, pragma_index_list(s.name) i, pragma_index_xinfo(i.name) x
-WHERE s.type = 'table' AND s.name LIKE 'adf\\_%' ESCAPE '\\' AND s.rootpage > 0 AND x.key
+WHERE s.type = 'table' AND s.name GLOB 'adf_*' AND s.rootpage > 0 AND x.key
 ORDER BY s.rowid, i.name, x.seqno
 """
-OBJECTS = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
+OBJECTS = "SELECT type, name, tbl_name, rootpage > 0, sql FROM sqlite_schema ORDER BY rowid"
+KEPT = 64  # structures remembered
+LARGEST_KEPT = 1 << 16  # characters of SQL of a structure that is worth remembering
+Declaration = tuple[str, str, str, int, str | None]
 _TOKEN = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^]]*\]|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|\w+|[^\w\s]""", re.DOTALL
 )
@@ -87,15 +90,32 @@ class Structure:
     virtual: list[str] = field(default_factory=list)
 
 
+_KNOWN: dict[tuple[Declaration, ...], Structure] = {}
+
+
 def read(connection: apsw.Connection) -> Structure:
     """Read the schema of an open file.
 
+    The structure follows from the declarations alone, and most files of a batch share theirs: the last few are kept.
+
     :raises apsw.Error: the schema cannot be parsed by SQLite
     """
+    declarations = tuple(connection.execute(OBJECTS))
+    known = _KNOWN.get(declarations)
+    if known is None:
+        known = _read(connection, declarations)
+        if sum(len(sql or "") for *_, sql in declarations) <= LARGEST_KEPT:
+            if len(_KNOWN) >= KEPT:
+                del _KNOWN[next(iter(_KNOWN))]
+            _KNOWN[declarations] = known
+    return known
+
+
+def _read(connection: apsw.Connection, declarations: tuple[Declaration, ...]) -> Structure:
     found = Structure()
-    for kind, name, table, rootpage, sql in connection.execute(OBJECTS):
+    for kind, name, table, stored, sql in declarations:
         found.objects.append((kind, name, table, sql))
-        if kind == "table" and not rootpage:
+        if kind == "table" and not stored:
             found.virtual.append(name)
         elif kind == "table" and name.startswith("adf_"):
             found.tables[name] = ActualTable(name, sql or "")

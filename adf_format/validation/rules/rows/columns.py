@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from adf_format.rows import InvalidText, Oversize, Row
 from adf_format.schemas import Column, Problem
 from adf_format.schemas.checker import Checker, brief
 from adf_format.schemas.ddl import quote_any
+from adf_format.schemas.tables import load
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.scan import SIZES_ONLY
@@ -129,6 +132,33 @@ _TIERS = {
 }
 
 
+Accepts = Callable[[Any], object] | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to look at the rows of one table: worked out once per table and set of columns.
+
+    :ivar tests: `(position, Python type, nullable, test of the value or None, name)` per column
+    :ivar limited: `(position, test)` of the columns with a closed set or a form
+    :ivar sizes: `(name, position)` of the columns of which only the size is read
+    """
+
+    tests: list[tuple[int, type, bool, Accepts, str]]
+    limited: list[tuple[int, Callable[[Any], object]]]
+    sizes: list[tuple[str, int]]
+
+
+@lru_cache(maxsize=256)
+def _plan(urn: str, names: tuple[str, ...]) -> Plan:
+    table = load(urn)
+    only_sizes = SIZES_ONLY.get(table.name, ())
+    numbered = list(enumerate(names, 1))
+    tests = [_test(table.column[name], position) for position, name in numbered if name not in only_sizes]
+    limited = [(position, accepts) for position, _, _, accepts, _ in tests if accepts is not None]
+    return Plan(tests, limited, [(name, position) for position, name in numbered if name in only_sizes])
+
+
 class ColumnVisitor:
     """Checks the columns of one table; one instance per scan."""
 
@@ -136,17 +166,31 @@ class ColumnVisitor:
         self._context = context
         self._table = columns.table
         table = context.version.tables[columns.table]
-        self._sizes = SIZES_ONLY.get(columns.table, ())
-        self._tests = [
-            _test(table.column[name], position)
-            for name, position in columns.position.items()
-            if name not in self._sizes
-        ]
+        plan = _plan(table.urn, tuple(columns.position))
+        self._tests, self._limited, self._size_positions = plan.tests, plan.limited, plan.sizes
+        self._sound: set[tuple[type, ...]] = set()
         self._columns = table.column
-        self._size_positions = [(name, columns.position[name]) for name in self._sizes if name in columns.position]
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
-        """Look at every column of a row."""
+        """Look at every column of a row.
+
+        Rows of one table have few distinct combinations of storage classes: one that is known to be sound leaves only
+        the columns with a closed set or a form.
+        """
+        types = tuple(map(type, values))
+        if types in self._sound:
+            for position, accepts in self._limited:
+                value = values[position]
+                if value is not None and not accepts(value):
+                    break
+            else:
+                return
+        if self._look(rowid, values) and len(self._sound) < REMEMBERED:
+            self._sound.add(types)
+
+    def _look(self, rowid: int, values: Row) -> bool:
+        """Look at each column by itself; say whether all storage classes are as declared."""
+        sound = True
         for position, expected, nullable, accepts, name in self._tests:
             value = values[position]
             if type(value) is expected:
@@ -154,10 +198,14 @@ class ColumnVisitor:
                     continue
             elif value is None and nullable:
                 continue
+            else:
+                sound = False
             self._explain(rowid, self._columns[name], value)
         for name, position in self._size_positions:
             if values[position] is None:
+                sound = False
                 self._report(NULLS, f"NULL in {name}, which is declared NOT NULL", rowid, name)
+        return sound
 
     def finish(self) -> None:
         """Check the storage class of the columns of which only the size was read."""
@@ -202,7 +250,7 @@ def _rule_of(problem: Problem) -> Rule:
     return strict if problem.severity == "error" else tolerated
 
 
-def _test(column: Column, position: int) -> tuple[int, type, bool, Callable[[Any], object] | None, str]:
+def _test(column: Column, position: int) -> tuple[int, type, bool, Accepts, str]:
     nullable = not _required(column) and Checker(column.schema).is_valid(None)
     return position, PYTHON_TYPE[column.type], nullable, _acceptance(column), column.name
 
@@ -211,7 +259,7 @@ def _required(column: Column) -> bool:
     return column.not_null or column.primary_key
 
 
-def _acceptance(column: Column) -> Callable[[Any], object] | None:
+def _acceptance(column: Column) -> Accepts:
     """Return a quick test of a value of the right storage class, or None if any value is fine."""
     schema = column.schema
     if column.type == "BLOB":
