@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 import apsw
 
@@ -64,12 +65,12 @@ class ActualTable:
     columns: dict[str, ActualColumn] = field(default_factory=dict)
     indexes: dict[str, ActualIndex] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def autoincrement(self) -> bool:
         """Whether the declaration says AUTOINCREMENT."""
         return "AUTOINCREMENT" in {token.upper() for token in tokens(self.sql)}
 
-    @property
+    @cached_property
     def without_rowid(self) -> bool:
         """Whether it is a WITHOUT ROWID table, which no table of the format is."""
         words = [token.upper() for token in tokens(self.sql)]
@@ -138,6 +139,7 @@ def _read_indexes(connection: apsw.Connection, found: Structure) -> None:
         indexes[name] = ActualIndex(name, bool(unique), origin, bool(partial), keys, sql_of.get(name))
 
 
-def tokens(sql: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def tokens(sql: str) -> tuple[str, ...]:
     """Split SQL text into tokens, comments left out: enough to compare declarations."""
-    return [token for token in _TOKEN.findall(sql) if not token.startswith(("--", "/*"))]
+    return tuple(token for token in _TOKEN.findall(sql) if not token.startswith(("--", "/*")))

@@ -60,6 +60,9 @@ class Example:
     :ivar patch: `(offset, hex)` bytes overwritten afterwards; a negative offset counts from the end
     :ivar truncate: bytes kept, if the file is cut afterwards
     :ivar append: hex bytes appended afterwards
+    :ivar log: statements whose effect stays in the write-ahead log, as if the writer had then crashed
+    :ivar log_cut: bytes cut off the end of that log
+    :ivar beside: `(suffix, hex)`: files put beside the file, named like it with the suffix added
     :ivar content: the whole file instead of a sample, as text
     """
 
@@ -69,6 +72,9 @@ class Example:
     patch: tuple[tuple[int, str], ...] = ()
     truncate: int | None = None
     append: str = ""
+    log: str = ""
+    log_cut: int = 0
+    beside: tuple[tuple[str, str], ...] = ()
     content: str | None = None
 
     def __str__(self) -> str:
@@ -78,6 +84,11 @@ class Example:
             parts.append(f"-- cut the file after {self.truncate} bytes")
         if self.append:
             parts.append(f"-- append {len(self.append) // 2} bytes")
+        if self.log:
+            parts += ["-- left in the write-ahead log:", self.log.strip()]
+        if self.log_cut:
+            parts.append(f"-- cut {self.log_cut} bytes off the end of the log")
+        parts += [f"-- beside the file, {suffix}: {len(hexed) // 2} bytes" for suffix, hexed in self.beside]
         if self.content is not None:
             parts.append(f"-- the file holds only the text {self.content!r}")
         return "\n".join(parts) or "-- the sample as it is"
