@@ -32,7 +32,7 @@ class InvalidText:
 class Oversize:
     """A value above the length limit of the connection; it was not fetched.
 
-    :ivar size: bytes stored
+    :ivar size: bytes stored, or the limit where they are not known
     """
 
     size: int
@@ -48,45 +48,54 @@ def scan(
     :raises apsw.Error: the file is damaged
     :raises UnreadableError: the rowid cannot be read, or a deadline passed
     """
-    rowid = rowid_of(connection, table)
+    key = rowid_of(connection, table)
     fields = [_size(name) if name in sizes else quote_any(name) for name in columns]
-    select = f"SELECT {rowid}, {', '.join(fields)} FROM {quote_any(table)}"
-    last: int | None = None
+    source = f"FROM {quote_any(table)}"
+    select = f"SELECT {key}, {', '.join(fields)} {source}"
+    after = _Position(key)
     while True:
-        where, bindings = ("", ()) if last is None else (f" WHERE {rowid} > ?", (last,))
         try:
-            for row in connection.execute(f"{select}{where} ORDER BY {rowid}", bindings):
-                last = row[0]
+            for row in connection.execute(f"{select}{after.where} ORDER BY {key}", after.bindings):
+                after.rowid = row[0]
                 yield row
         except (UnicodeDecodeError, apsw.TooBigError):
-            found = _careful(connection, table, columns, frozenset(sizes), where, bindings)
-            if found is None:
+            query = f"SELECT {key} {source}{after.where} ORDER BY {key} LIMIT 1"
+            after.rowid = rowid = connection.execute(query, after.bindings).get
+            if rowid is None:
                 return
-            last = found[0]
-            yield found
+            one = f"{source} WHERE {key} = ?"
+            yield rowid, *(_value(connection, one, column, rowid, size=column in sizes) for column in columns)
         else:
             return
 
 
-def _careful(
-    connection: apsw.Connection,
-    table: str,
-    columns: Sequence[str],
-    sizes: frozenset[str],
-    where: str,
-    bindings: tuple[int, ...],
-) -> Row | None:
-    key = rowid_of(connection, table)
-    rowid = connection.execute(f"SELECT {key} FROM {quote_any(table)}{where} ORDER BY {key} LIMIT 1", bindings).get
-    if rowid is None:
-        return None
-    return (rowid, *(value(connection, table, column, rowid, size=column in sizes) for column in columns))
+@dataclass(slots=True)
+class _Position:
+    """How far a scan has come."""
+
+    key: str
+    rowid: int | None = None
+
+    @property
+    def where(self) -> str:
+        return "" if self.rowid is None else f" WHERE {self.key} > ?"
+
+    @property
+    def bindings(self) -> tuple[int, ...]:
+        return () if self.rowid is None else (self.rowid,)
 
 
 def value(connection: apsw.Connection, table: str, column: str, rowid: int, *, size: bool = False) -> Any:
     """Fetch one value of one row, or the marker that says why it cannot be had."""
     where = f"FROM {quote_any(table)} WHERE {rowid_of(connection, table)} = ?"
-    length = connection.execute(f"SELECT {_size(column)} {where}", (rowid,)).get
+    return _value(connection, where, column, rowid, size=size)
+
+
+def _value(connection: apsw.Connection, where: str, column: str, rowid: int, *, size: bool) -> Any:
+    try:
+        length = connection.execute(f"SELECT {_size(column)} {where}", (rowid,)).get
+    except apsw.TooBigError:  # a limit below the page size: SQLite does not even tell the size
+        length = connection.limit(apsw.SQLITE_LIMIT_LENGTH)
     if size:
         return length
     try:
