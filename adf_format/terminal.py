@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -129,7 +129,7 @@ def _wrap(text: str, width: int, hang: int) -> Iterator[str]:
     yield line
 
 
-def table(rows: list[tuple[str, ...]], gap: int = 2) -> list[str]:
+def table(rows: Sequence[tuple[str, ...]], gap: int = 2) -> list[str]:
     """Return aligned lines; the last column is not padded."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(width_of, column)) for column in columns[:-1]]
