@@ -1,0 +1,86 @@
+"""Secrets where they do not belong. A value found is never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from adf_format import rows
+from adf_format.validation.context import Context
+from adf_format.validation.rules.hostile import catalogue, walk
+
+SECRET_KEY = re.compile(
+    r"(?:.*[_-])?(?:api[_-]?key|secret|passw(?:or)?d|passphrase|private[_-]?key|secret[_-]?key|client[_-]?secret"
+    r"|access[_-]?key|credentials?|token|bearer|authorization)",
+    re.IGNORECASE,
+)
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+PLACEHOLDER = re.compile(r"\$|<.*>|\{.*\}|[*x.]+|env:.*|(?:bearer|basic|token)\s+[\$<{].*", re.IGNORECASE | re.DOTALL)
+SHAPES = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}|\bgithub_pat_\w{20,}"
+    r"|\bglpat-[\w-]{20}|\bxox[abpr]-[\w-]{10,}|\bxapp-[\w-]{10,}|\bsk-(?:proj-|ant-)?[\w-]{32,}|\bAIza[\w-]{35}"
+    r"|\bnpm_[A-Za-z0-9]{36}|\bpypi-AgE[\w-]{20,}|\bsk_live_\w{16,}|://[^/\s:@]+:[^/\s:@]{3,}@"
+)
+SHORTEST = 8
+FREE_TEXT = frozenset({"instructions", "description"})
+OWNERS = ("mcp:", "adapter:", "provider:")
+
+
+def in_config(context: Context) -> None:
+    """Report strings in the configuration that look like a secret, by their key or by their shape."""
+    place = {"table": "adf_config", "rowid": 1, "column": "config_json"}
+    for pointer, said in _secrets(context.config):
+        context.report(catalogue.SECRET_IN_CONFIG, said, **place, pointer=pointer)
+
+
+def _secrets(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for section, value in config.items():
+        if section in FREE_TEXT:
+            continue
+        for link, leaf in walk.leaves(value):
+            key = link[1] if link else section
+            if type(leaf) is not str or (isinstance(key, str) and key in FREE_TEXT):
+                continue
+            if why := _why(_named(value, link, key), leaf):
+                yield f"/{section}{walk.spelled(link)}", why
+
+
+def _named(value: Any, link: walk.Link, key: Any) -> Any:
+    """Return the key that a value goes by: of `{"key": "api_key", "value": "..."}` that is `api_key`."""
+    if key != "value" or link is None:
+        return key
+    parts: list[Any] = []
+    above = link[0]
+    while above is not None:
+        above, part = above
+        parts.append(part)
+    for part in reversed(parts):
+        value = value[part]
+    return value.get("key", key) if isinstance(value, dict) else key
+
+
+def _why(key: Any, text: str) -> str | None:
+    if SHAPES.search(text):
+        return "the value has the form of a credential"
+    if not isinstance(key, str) or len(text) < SHORTEST or PLACEHOLDER.fullmatch(text) or text.startswith("$"):
+        return None
+    words = CAMEL.sub("_", key)
+    return "by its key the value is a credential" if SECRET_KEY.fullmatch(words) else None
+
+
+def in_identity(context: Context) -> None:
+    """Report a signing key that code can read, and credentials stored in plain form."""
+    if not context.has("adf_identity", "purpose", "encryption_algo", "code_access"):
+        context.not_checked("secrets in adf_identity", "adf_identity lacks a column it needs")
+        return
+    columns = ("purpose", "encryption_algo", "code_access", "value")
+    for rowid, purpose, algorithm, access, size in rows.scan(
+        context.container.connection, "adf_identity", columns, sizes=("value",)
+    ):
+        place = {"table": "adf_identity", "rowid": rowid}
+        if purpose == "crypto:signing:private_key" and access == 1:
+            context.report(catalogue.KEY_EXPOSED, "code may read the private key", **place, column="code_access")
+        if algorithm in (None, "plain") and size and isinstance(purpose, str) and purpose.startswith(OWNERS):
+            said = f"a credential of {purpose.partition(':')[0]} is not encrypted"
+            context.report(catalogue.PLAIN_SECRET, said, **place, column="encryption_algo")

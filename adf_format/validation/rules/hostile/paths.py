@@ -1,0 +1,130 @@
+"""Paths of the agent's files, and of attachments: where they would lead outside the agent."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from adf_format.rows import Row
+from adf_format.schemas.checker import brief
+from adf_format.validation.context import Columns, Context
+from adf_format.validation.rules.hostile import catalogue, names
+
+_PLAIN = re.compile(r"[\w\-]+(?:[ .][\w\-()]+)*")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$)", re.IGNORECASE)
+_FORBIDDEN = re.compile(r'[<>:"|?*]')
+LONGEST_PART = 255
+
+
+def escapes(path: str) -> str | None:
+    """Return why a path leads outside the folder that it is joined to, or None."""
+    if path.startswith("/"):
+        return "is absolute"
+    if "\0" in path:
+        return "holds NUL"
+    if "\\" in path:
+        return "holds a backslash, which separates folders on Windows"
+    if _DRIVE.match(path):
+        return "begins with a drive"
+    if ".." in path.split("/"):
+        return "climbs out of its folder by `..`"
+    return None
+
+
+def unportable(path: str) -> str | None:
+    """Return why a path cannot be had on every file system, or None."""
+    return next((why for part in path.split("/") if (why := _unportable_part(part))), None)
+
+
+def _unportable_part(part: str) -> str | None:
+    if part in ("", "."):
+        return "has an empty part"
+    if len(part.encode("utf-8", "replace")) > LONGEST_PART:
+        return f"has a part of more than {LONGEST_PART} bytes"
+    if part != ".." and part[-1] in " .":
+        return "has a part that ends with a space or a dot"
+    if found := _FORBIDDEN.search(part):
+        return f"holds {found[0]}, which Windows does not allow"
+    if _RESERVED.fullmatch(part.partition(".")[0]):
+        return "has a part that names a device on Windows"
+    return None
+
+
+def folded(path: str) -> str:
+    """Return what two paths share that a file system without regard to case and Unicode form takes for one."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+class Paths:
+    """Looks at `adf_files.path`."""
+
+    def __init__(self, context: Context, columns: Columns) -> None:
+        self._context = context
+        self._position = columns.position["path"]
+        self._seen: dict[str, tuple[int, str]] = {}
+
+    def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
+        """Look at one path."""
+        path = values[self._position]
+        if type(path) is not str:
+            return
+        place = {"table": "adf_files", "rowid": rowid, "column": "path"}
+        check(self._context, path, place)
+        other = self._seen.setdefault(folded(path), (rowid, path))
+        if other[1] != path:
+            said = f"{brief(path)} and {brief(other[1])} are one file on many systems"
+            self._context.report(catalogue.PATH_COLLIDES, said, **place)
+
+    def finish(self) -> None:
+        """Report files that are also folders."""
+        for key in self._seen:
+            for parent in _parents(key):
+                if parent in self._seen:
+                    rowid, path = self._seen[parent]
+                    said = f"{brief(path)} is a file, and the folder of {brief(self._seen[key][1])}"
+                    place = {"table": "adf_files", "rowid": rowid, "column": "path"}
+                    self._context.report(catalogue.PATH_COLLIDES, said, **place)
+
+
+def _parents(path: str) -> Iterator[str]:
+    end = path.find("/", 1)
+    while end != -1:
+        yield path[:end]
+        end = path.find("/", end + 1)
+
+
+def check(context: Context, path: str, place: dict[str, Any]) -> None:
+    """Report a path that leads outside or is not portable."""
+    if all(_PLAIN.fullmatch(part) for part in path.split("/")) and not _any_reserved(path):
+        return
+    if why := escapes(path):
+        context.report(catalogue.PATH_ESCAPES, f"the path {brief(path)} {why}", **place)
+    elif why := unportable(path):
+        context.report(catalogue.PATH_UNPORTABLE, f"the path {brief(path)} {why}", **place)
+
+
+def _any_reserved(path: str) -> bool:
+    return len(path) > LONGEST_PART or any(_RESERVED.fullmatch(part.partition(".")[0]) for part in path.split("/"))
+
+
+class Attachments:
+    """Looks at the names and paths of the attachments of a message."""
+
+    def __init__(self, context: Context, columns: Columns) -> None:
+        self._context, self._table = context, columns.table
+
+    def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
+        """Look at the attachments of one message."""
+        if "attachments" not in json:
+            return
+        for pointer, text in names.attachments(json):
+            place = {"table": self._table, "rowid": rowid, "column": "attachments", "pointer": pointer}
+            names.check(self._context, text, **place)
+            if why := escapes(text):
+                self._context.report(catalogue.PATH_ESCAPES, f"the path {brief(text)} {why}", **place)
+
+    def finish(self) -> None:
+        """Nothing more."""
