@@ -344,7 +344,7 @@ class TestEntryReader:
     def test_a_large_entry_is_refused_and_the_rest_still_counted(self) -> None:
         text = json.dumps([1, "é" * 5000, 2], ensure_ascii=False)
         found = reader(text.encode(), 100, entry=1000)
-        with pytest.raises(audit.TooLargeError):
+        with pytest.raises(audit.EntryTooLargeError):
             list(found)
         found.drain()
         assert found.utf8 == len(text.encode())
@@ -353,14 +353,14 @@ class TestEntryReader:
     def test_a_large_value_is_refused_and_the_rest_still_counted(self) -> None:
         text = json.dumps({"a": "é" * 5000}, ensure_ascii=False)
         found = reader(text.encode(), 7, value=1000)
-        with pytest.raises(audit.TooLargeError):
+        with pytest.raises(audit.EntryTooLargeError):
             list(found)
         found.drain()
         assert (found.utf8, found.utf16) == (len(text.encode()), len(text))
 
     def test_the_rest_of_a_large_value_must_be_utf_8(self) -> None:
         found = reader(b'{"a":"' + b"x" * 5000 + b'\xff"}', 7, value=1000)
-        with pytest.raises(audit.TooLargeError):
+        with pytest.raises(audit.EntryTooLargeError):
             list(found)
         with pytest.raises(JsonTextError, match="UTF-8"):
             found.drain()

@@ -7,6 +7,7 @@ from adf_format.audit.blob import Blob
 from adf_format.audit.codec import compress, decompress, decompress_all
 from adf_format.audit.entries import EntryReader
 from adf_format.audit.failures import (
+    EntryTooLargeError,
     NotBrotliError,
     SnapshotError,
     TooLargeError,
@@ -18,6 +19,7 @@ from adf_format.audit.javascript import javascript_json, utf16_length
 __all__ = [
     "Blob",
     "EntryReader",
+    "EntryTooLargeError",
     "NotBrotliError",
     "SnapshotError",
     "TooLargeError",

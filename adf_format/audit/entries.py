@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from adf_format.audit.failures import TooLargeError
+from adf_format.audit.failures import EntryTooLargeError
 from adf_format.errors import JsonTextError
 
 WHITESPACE = b" \t\n\r"
 _BLANK = re.compile(r"[ \t\n\r]*")
+_AFTER_ENTRY = frozenset(",] \t\n\r")
 _CERTAIN = 16  # characters: no JSON token but a string is longer, so an error this far from the end is no cut
 _NOT_FIRST = bytes(range(0x80, 0xC0))  # bytes that continue a character
 _NOT_LONG = bytes(range(0xF0))  # all but the first byte of a character of two UTF-16 units
@@ -49,7 +50,7 @@ class EntryReader:
         """Yield the JSON text of each entry.
 
         :raises JsonTextError: not UTF-8, or not JSON where an entry ends; entries themselves are not vouched for
-        :raises TooLargeError: an entry exceeds its limit; `drain()` may still be called
+        :raises EntryTooLargeError: an entry exceeds its limit; `drain()` may still be called
         :raises SnapshotError: what the chunks raise
         """
         first = self._first_chunk()
@@ -80,7 +81,7 @@ class EntryReader:
             if self.utf8 > self._value_limit:
                 for part in parts:
                     self._decode(part)
-                raise TooLargeError(f"more than {self._value_limit} bytes of JSON text in one value")
+                raise EntryTooLargeError(f"more than {self._value_limit} bytes of JSON text in one value")
             chunk = next(self._chunks, None)
             if chunk is None:
                 return b"".join(parts)
@@ -110,12 +111,14 @@ class EntryReader:
             except json.JSONDecodeError as error:
                 self._cut_or_wrong(error)
             else:
-                if end < len(self._buffer):
+                if self._ends(end) or not self._grow():
                     text = self._buffer[self._position : end]
                     self._position = end
                     return text
-                if not self._grow():
-                    raise JsonTextError("the array does not end")
+
+    def _ends(self, end: int) -> bool:
+        """Whether an entry really ends there: `1` may be all that can be read yet of `12` or `1e+21`."""
+        return self._buffer[end : end + 1] in _AFTER_ENTRY or end + _CERTAIN < len(self._buffer)
 
     def _cut_or_wrong(self, error: json.JSONDecodeError) -> None:
         """Read more text if the entry may only be cut by the end of the buffer."""
@@ -127,7 +130,7 @@ class EntryReader:
         """Double the unread text, which keeps the effort for a long entry linear; False at the end of the stream."""
         unread = len(self._buffer) - self._position
         if unread > self._entry_limit:
-            raise TooLargeError(f"an entry has more than {self._entry_limit} characters")
+            raise EntryTooLargeError(f"an entry has more than {self._entry_limit} characters")
         grown = False
         while len(self._buffer) - self._position < 2 * unread or not grown:
             if not self._more():

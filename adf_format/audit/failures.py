@@ -22,4 +22,8 @@ class TrailingBytesError(SnapshotError):
 
 
 class TooLargeError(SnapshotError):
-    """The text, or one entry of it, is larger than the limit given."""
+    """The text is larger than the limit given."""
+
+
+class EntryTooLargeError(SnapshotError):
+    """One entry is larger than the limit given; the rest of the stream may still be read."""
