@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .create import create
 from .failures import translate
+from .integrity import Integrity, check_integrity
 from .model import Limits, Source
 from .reader import Container, open_readonly
 
-__all__ = ["Container", "Limits", "Source", "create", "open_readonly", "translate"]
+__all__ = ["Container", "Integrity", "Limits", "Source", "check_integrity", "create", "open_readonly", "translate"]

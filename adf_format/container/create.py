@@ -61,7 +61,7 @@ def _new_draft(target: Path) -> Path:
 def _fill(draft: Path, build: Callable[[apsw.Connection], None]) -> None:
     connection = apsw.Connection(draft.absolute().as_uri(), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
     try:
-        connection.execute(_PRAGMAS)
+        connection.execute(_PRAGMAS).fetchall()  # a statement after one that gives rows runs only when asked
         build(connection)
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     finally:

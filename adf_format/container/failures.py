@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import apsw
@@ -20,23 +21,23 @@ from .snapshot.problem import SnapshotError, from_os_error
 _RETRY = "try again when no other process is writing to it"
 _ROOM = "free some space or point TMPDIR to a larger folder"
 
-_Rule = tuple[type[Exception], type[AdfError], str, str | None]
-_SQLITE: tuple[_Rule, ...] = (
-    (apsw.BusyError, LockedError, "the file is locked by another process", _RETRY),
-    (apsw.LockedError, LockedError, "the file is locked by another connection", _RETRY),
-    (apsw.NotADBError, DamagedError, "not a SQLite database", None),
-    (apsw.FullError, LimitError, "no space left for temporary data", _ROOM),
-    (apsw.TooBigError, LimitError, "a value, row or statement is larger than the limit allows", None),
-    (apsw.InterruptError, LimitError, "the work was interrupted", None),
-    (apsw.NoMemError, LimitError, "out of memory", None),
-    (apsw.PermissionsError, UnreadableError, "permission denied", None),
-    (apsw.CantOpenError, UnreadableError, "the file cannot be opened", "check that you may read it"),
-    (apsw.ReadOnlyError, UnreadableError, "the file may only be read", None),
-    (apsw.AuthError, UnreadableError, "the schema asks for something that files of others may not do", None),
-    (UnicodeDecodeError, DamagedError, "a text is not valid Unicode", None),
-    (MemoryError, LimitError, "out of memory", None),
+_Verdict = tuple[type[AdfError], str, str | None]
+_SQLITE: tuple[tuple[type[Exception], _Verdict], ...] = (
+    (apsw.BusyError, (LockedError, "the file is locked by another process", _RETRY)),
+    (apsw.LockedError, (LockedError, "the file is locked by another connection", _RETRY)),
+    (apsw.NotADBError, (DamagedError, "not a SQLite database", None)),
+    (apsw.FullError, (LimitError, "no space left for temporary data", _ROOM)),
+    (apsw.TooBigError, (LimitError, "a value, row or statement is larger than the limit allows", None)),
+    (apsw.InterruptError, (LimitError, "the work was interrupted", None)),
+    (apsw.NoMemError, (LimitError, "out of memory", None)),
+    (apsw.PermissionsError, (UnreadableError, "permission denied", None)),
+    (apsw.CantOpenError, (UnreadableError, "the file cannot be opened", "check that you may read it")),
+    (apsw.ReadOnlyError, (UnreadableError, "the file may only be read", None)),
+    (apsw.AuthError, (UnreadableError, "the schema asks for something that files of others may not do", None)),
+    (UnicodeDecodeError, (DamagedError, "a text is not valid Unicode", None)),
+    (MemoryError, (LimitError, "out of memory", None)),
 )
-_SNAPSHOT: dict[str, tuple[type[AdfError], str, str | None]] = {
+_SNAPSHOT: dict[str, _Verdict] = {
     "locked": (LockedError, "", _RETRY),
     "full": (LimitError, "no room for a private copy: ", _ROOM),
     "limit": (LimitError, "", "raise the limit or close the program that has the file open"),
@@ -55,25 +56,26 @@ def translate(exc: BaseException, path: Path | None, place: str | None = None) -
     """
     if isinstance(exc, AdfError):
         return exc
+    if isinstance(exc, OSError):
+        exc = from_os_error(exc)
     if isinstance(exc, SnapshotError):
         kind, start, hint = _SNAPSHOT[exc.kind]
         return kind(f"{start}{exc.detail}", path, place, hint)
-    if isinstance(exc, (apsw.CorruptError, apsw.IOError)):
-        return _broken(exc, path, place)
-    if isinstance(exc, OSError):
-        return translate(from_os_error(exc), path, place)
-    for source, target, message, hint in _SQLITE:
-        if isinstance(exc, source):
-            return target(message, path, place, hint)
-    return UnreadableError(f"cannot be read: {_one_line(exc)}", path, place)
+    kind, message, hint = _judge(exc, path)
+    return kind(message, path, place, hint)
 
 
-def _broken(exc: apsw.Error, path: Path | None, place: str | None) -> AdfError:
+def _judge(exc: BaseException, path: Path | None) -> _Verdict:
     if isinstance(exc, apsw.CorruptError):
-        return DamagedError(f"damaged: {_one_line(exc)}", path, place, "restore it from a backup")
-    if getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
-        return DamagedError("damaged: the file ends too early", path, place)
-    return UnreadableError(f"cannot be read: {_one_line(exc)}", path, place)
+        return DamagedError, f"damaged: {_one_line(exc)}", "restore it from a backup"
+    if isinstance(exc, apsw.IOError) and getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
+        return DamagedError, "damaged: the file ends too early", "restore it from a backup"
+    if isinstance(exc, apsw.CantOpenError) and path is not None and not os.access(path, os.R_OK):
+        return UnreadableError, "permission denied", None
+    for source, verdict in _SQLITE:
+        if isinstance(exc, source):
+            return verdict
+    return UnreadableError, f"cannot be read: {_one_line(exc)}", None
 
 
 def _one_line(exc: BaseException) -> str:

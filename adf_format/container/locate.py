@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+_OTHER_LIBRARIES = frozenset({"_sqlite3", "pysqlite3", "sqlcipher3", "pysqlcipher3"})
+_DESCRIPTORS = Path("/dev/fd")
 _SMALLEST_LOG = wal.HEADER_SIZE + wal.FRAME_HEADER_SIZE
 
 
@@ -81,12 +85,13 @@ def needs_copy(place: Place) -> bool:
     """Whether the main file alone may not be the whole truth.
 
     That is so with frames in a log, with a journal to roll back, and with a log and its shared memory
-    present even when the log is empty: then somebody may be writing right now.
+    present even when the log is empty: then somebody may be writing right now. Last, when another copy of
+    SQLite in this process has the file open: closing ours would drop its POSIX locks.
     """
     log = place.stamps["-wal"]
     if log is not None and (log[2] >= _SMALLEST_LOG or beside(place.real, "-shm").exists()):
         return True
-    return _journal_has_magic(place)
+    return _journal_has_magic(place) or _open_by_another_library(place)
 
 
 def _journal_has_magic(place: Place) -> bool:
@@ -101,3 +106,19 @@ def _journal_has_magic(place: Place) -> bool:
             return stream.read(len(journal.MAGIC)) == journal.MAGIC
     except OSError:
         return False
+
+
+def _open_by_another_library(place: Place) -> bool:
+    if _OTHER_LIBRARIES.isdisjoint(sys.modules):
+        return False
+    main = place.stamps[""]
+    return main is not None and any(found == main[:2] for found in _open_inodes())
+
+
+def _open_inodes() -> Iterator[list[int]]:
+    for entry in _DESCRIPTORS.iterdir() if _DESCRIPTORS.is_dir() else ():
+        try:
+            facts = os.fstat(int(entry.name))
+        except OSError:  # the descriptor of the listing itself
+            continue
+        yield [facts.st_dev, facts.st_ino]

@@ -101,6 +101,6 @@ def secure(connection: apsw.Connection, limits: Limits, clock: Clock) -> None:
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, limits.max_value_bytes)
     connection.drop_modules(_KEPT_MODULES)
     kib = max(1, limits.cache_bytes >> 10)
-    connection.execute(f"PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-{kib}")
+    connection.execute(f"PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-{kib}").fetchall()
     connection.set_progress_handler(clock.tick, _STEPS)
     connection.authorizer = authorize

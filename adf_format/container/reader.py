@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import apsw
 
-from adf_format.errors import AdfError, NotAnAdfError
+from adf_format.errors import AdfError, NotAnAdfError, UnreadableError
 
 from . import private_copy
 from .clock import Clock
@@ -61,12 +61,13 @@ class Container:
         self.close()
 
 
-def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS) -> Container:
+def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS, *, private: bool = False) -> Container:
     """Open an `.adf` for reading; neither it nor its folder changes in any way (STO-011, STO-012).
 
     Without a log and a hot journal the file is read in place, without locks: a writer is not held up, and
     `Container.changed()` tells whether one interfered. Otherwise a consistent private copy is read.
 
+    :param private: read a private copy in any case, for example after `changed()` has said so
     :raises MissingFileError: nothing there, or not a regular file
     :raises NotAnAdfError: not a SQLite database, or one without the table `adf_meta` (STO-001)
     :raises EncryptedError: the whole file looks encrypted
@@ -79,19 +80,30 @@ def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS) -> Contain
     place = locate(path)
     if place.size == 0:
         raise NotAnAdfError("the file is empty", place.given)
+    if private or needs_copy(place):
+        return _open_copy(place, limits, clock)
     try:
-        if needs_copy(place):
-            connection, copied = private_copy.open_copy(place.real, limits, clock.left(), _connect)
-            facts = {**copied, "mode": "private-copy"}
-        else:
-            connection, facts = _connect(place.real), {**_IN_PLACE, "stamps": place.stamps}
-    except (apsw.Error, SnapshotError, OSError) as exc:
+        return _open_in_place(place, limits, clock)
+    except UnreadableError:
+        if take_stamps(place.real) == place.stamps:
+            raise
+        return _open_copy(locate(path), limits, clock)  # somebody wrote meanwhile
+
+
+def _open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
+    try:
+        connection = _connect(place.real)
+    except apsw.Error as exc:
         raise translate(exc, place.given) from exc
+    return _prepare(connection, place, limits, {**_IN_PLACE, "stamps": place.stamps}, clock)
+
+
+def _open_copy(place: Place, limits: Limits, clock: Clock) -> Container:
     try:
-        return _prepare(connection, place, limits, facts, clock)
-    except BaseException:
-        connection.close()
-        raise
+        connection, facts = private_copy.open_copy(place.real, limits, clock.left(), _connect)
+    except (apsw.Error, SnapshotError) as exc:
+        raise translate(exc, place.given) from exc
+    return _prepare(connection, place, limits, {**facts, "mode": "private-copy"}, clock)
 
 
 def _connect(name: Path) -> apsw.Connection:
@@ -106,8 +118,12 @@ def _prepare(
         secure(connection, limits, clock)
         _require_meta(connection, place)
         return Container(connection, _describe(connection, place, facts), facts["stamps"], clock)
-    except apsw.Error as exc:
-        raise _explain(exc, connection, place) from exc
+    except BaseException as exc:
+        error = _explain(exc, connection, place) if isinstance(exc, apsw.Error) else None
+        connection.close()
+        if error is None:
+            raise
+        raise error from exc
 
 
 def _explain(exc: apsw.Error, connection: apsw.Connection, place: Place) -> AdfError:
