@@ -16,6 +16,13 @@ def _swapped_roots(one: str, other: str) -> str:
     )
 
 
+_LONG_TRANSACTION = (
+    "DELETE FROM adf_meta WHERE key = 'adf_clean_close';\n"
+    "INSERT INTO adf_logs (message, created_at) VALUES (hex(zeroblob(9000)), 1767225600000);"
+)
+# magic, no pages, no seed, more pages than the file has, sectors of 512 bytes, page size as in the file
+_JOURNAL = f"d9d505f920a163d7{0:08x}{0:08x}{0x7FFFFFFF:08x}{512:08x}{0:08x}".ljust(1024, "0")
+
 INTEGRITY: Rule = rule(
     "ADF101",
     "integrity",
@@ -90,8 +97,8 @@ LOG_TORN: Rule = rule(
     what="The write-ahead log ends with a complete transaction.",
     why="The last transaction was cut off by a crash; SQLite ignores it, as it was never finished.",
     source=("STO-009", "STO-012"),
-    fires=Example(log="UPDATE adf_meta SET value = 'busy' WHERE key = 'status';", log_cut=8),
-    silent=Example(log="UPDATE adf_meta SET value = 'busy' WHERE key = 'status';"),
+    fires=Example(log=_LONG_TRANSACTION, log_cut=8),
+    silent=Example(log=_LONG_TRANSACTION),
 )
 LOG_FOREIGN: Rule = rule(
     "ADF108",
@@ -110,7 +117,7 @@ HOT_JOURNAL: Rule = rule(
     what="No transaction was interrupted: there is no rollback journal that SQLite would play back.",
     why="A writer crashed. The next writer undoes its half-done work; here it was undone in a private copy.",
     source=("STO-009", "STO-012"),
-    fires=Example(beside=(("-journal", "d9d505f920a163d7" + "00" * 504),)),
+    fires=Example(beside=(("-journal", _JOURNAL),)),
     silent=Example(beside=(("-journal", "00" * 512),)),
 )
 CLEAN_CLOSE: Rule = rule(

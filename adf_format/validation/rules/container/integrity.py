@@ -29,15 +29,22 @@ _COLUMN = re.compile(r"(?:NULL|NUMERIC|TEXT|non-\w+) value in (.+)\.(.+)", re.DO
 
 def check(context: Context) -> None:
     """Run SQLite's check; virtual tables whose module is not here do not count (STO-020)."""
+    owners = dict(_owners(context))
+    for message in _messages(context):
+        for line in message.split("\n"):
+            _report(context, line, owners)
+
+
+def _messages(context: Context) -> list[str]:
     pragma = "quick_check" if context.depth == Depth.QUICK else "integrity_check"
     try:
-        messages = _ask(context, f"PRAGMA {pragma}({MOST})")
+        return _ask(context, f"PRAGMA {pragma}({MOST})")
+    except apsw.CorruptError:
+        context.report(INTEGRITY, "the check stops at a damaged page; tables are checked one by one")
+        return _each(context, pragma)
     except (apsw.SQLError, apsw.AuthError):
-        # An expression in the schema needs a function that is not here: ask for each table by itself
-        messages = _each(context, pragma)
-    owners = dict(_owners(context))
-    for message in messages:
-        _report(context, message, owners)
+        context.not_checked("integrity of all pages", "the schema needs a function that is not available")
+        return _each(context, pragma)
 
 
 def _ask(context: Context, sql: str) -> list[str]:
@@ -46,11 +53,13 @@ def _ask(context: Context, sql: str) -> list[str]:
 
 
 def _each(context: Context, pragma: str) -> list[str]:
+    """Check each table of the format by itself."""
     found: list[str] = []
-    context.not_checked("integrity of all pages", "the schema needs a function that is not available")
     for name in context.structure.tables:
         try:
             found += _ask(context, f"PRAGMA {pragma}({quote_any(name)})")
+        except apsw.CorruptError:
+            context.report(INTEGRITY, "the check stops at a damaged page", table=name)
         except (apsw.SQLError, apsw.AuthError):
             context.not_checked(f"integrity of {name}", "its declaration needs a function that is not available")
     return found
@@ -64,22 +73,17 @@ def _owners(context: Context) -> Iterator[tuple[str, str]]:
         yield f"#{root}", table
 
 
-def _report(context: Context, text: str, owners: dict[str, str]) -> None:
-    for line in _messages(text):
-        said, owner = _readable(line)
-        if said is not None:
-            context.report(INTEGRITY, said, table=owners.get(owner or "", owner if _is_table(context, owner) else None))
+def _report(context: Context, line: str, owners: dict[str, str]) -> None:
+    if not line or line.startswith("*** in database"):
+        return
+    if (match := _COLUMN.fullmatch(line)) and context.depth > Depth.QUICK and match[1] in context.version.tables:
+        return  # the scan of the table looks at every value, and names the row
+    said, owner = _readable(line)
+    table = owner if owner in context.structure.tables else owners.get(owner or "")
+    context.report(INTEGRITY, said, table=table)
 
 
-def _messages(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line and not line.startswith("*** in database")]
-
-
-def _is_table(context: Context, name: str | None) -> bool:
-    return name in context.structure.tables
-
-
-def _readable(line: str) -> tuple[str | None, str | None]:
+def _readable(line: str) -> tuple[str, str | None]:
     """Return a message without row and page numbers, and the index, table or tree that it is about."""
     for pattern, said in _INDEX:
         if match := pattern.fullmatch(line):
@@ -88,7 +92,5 @@ def _readable(line: str) -> tuple[str | None, str | None]:
         return f"a damaged page: {brief(match[2], 80)[1:-1]}", f"#{match[1]}"
     if match := _PAGE.fullmatch(line):
         return f"pages outside every table: {brief(match[1], 80)[1:-1]}", None
-    if match := _COLUMN.fullmatch(line):
-        # Columns of the format are looked at row by row, with the row named
-        return None if match[1].startswith("adf_") else f"{brief(line, 80)[1:-1]}", match[1]
-    return brief(line, 120)[1:-1], None
+    match = _COLUMN.fullmatch(line)
+    return brief(line, 120)[1:-1], match[1] if match else None
