@@ -151,7 +151,8 @@ def _audit(facts: Mapping[str, Any]) -> Iterator[str]:
         gaps = (
             f" ({first_gaps(coverage['gaps'])}{' …' if len(coverage['gaps']) == 5 else ''})" if coverage["gaps"] else ""
         )
-        parts = f"{coverage['live']:,} live, {coverage['by_ranges']:,} archived by ranges, {coverage['neither']:,} in neither"
+        told = {"live": "live", "by_ranges": "archived by ranges", "neither": "in neither"}
+        parts = ", ".join(f"{coverage[key]:,} {words}" for key, words in told.items())
         yield f"seq 1 to {coverage['highest']:,}: {parts}{gaps}"
 
 

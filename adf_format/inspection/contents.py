@@ -85,14 +85,16 @@ def timers(file: File) -> dict[str, Any]:
         f" ORDER BY next_wake_at, id LIMIT {MAX_TIMERS}"
     )
     due = [
-        {"id": row[0], "next_wake_at": whole(row[1]), "schedule": _schedule(row[2])}
-        | {
-            name: value if isinstance(value, str) else whole(value)
-            for name, value in zip(columns, row[3:], strict=True)
-        }
+        {"id": row[0], "next_wake_at": whole(row[1]), "schedule": _schedule(row[2])} | _marks(columns, row[3:])
         for row in found
     ]
     return {"count": whole(file.one("SELECT count(*) FROM adf_timers")), "next": due}
+
+
+def _marks(columns: list[str], values: tuple[Any, ...]) -> dict[str, Any]:
+    named = dict(zip(columns, values, strict=True))
+    loop = named.pop("loop", None)
+    return {name: whole(value) for name, value in named.items()} | ({"loop": loop} if isinstance(loop, str) else {})
 
 
 def _schedule(text: Any) -> str:
