@@ -45,8 +45,26 @@ def test_items_are_explained_the_same_way_on_both_sides_of_the_limit(count: int)
     assert sorted(found) == sorted(inside + [("", "maxItems")] * (count > 64))
 
 
-def test_a_value_nested_too_deeply_to_print_is_named_all_the_same() -> None:
+SCHEMAS = [{"type": "string"}, {"enum": ["a"]}, {"const": "a"}, {"minItems": 2}, {"type": ["string", "null"]}]
+
+
+def nested(depth: int) -> Any:
     value: Any = []
-    for _ in range(100_000):
+    for _ in range(depth):
         value = [value]
-    assert brief(value) == "a deeply nested array"
+    return value
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_a_broken_keyword_is_explained_for_a_value_of_any_depth(schema: dict[str, Any]) -> None:
+    """Printing such a value, as jsonschema does in its messages, ends in a RecursionError."""
+    assert [one.keyword for one in Checker(schema).problems(nested(5000))] == list(schema)
+
+
+@pytest.mark.parametrize("schema", [{"type": ["object", "array"]}, {"maxItems": 1}, {"minItems": 1}], ids=str)
+def test_a_kept_keyword_is_no_problem_for_a_deep_value(schema: dict[str, Any]) -> None:
+    assert not list(Checker(schema).problems(nested(5000)))
+
+
+def test_a_value_nested_too_deeply_to_print_is_named_all_the_same() -> None:
+    assert brief(nested(100_000)) == "a deeply nested array"
