@@ -95,7 +95,7 @@ def _open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
         connection = _connect(place.real)
     except apsw.Error as exc:
         raise translate(exc, place.given) from exc
-    return _prepare(connection, place, limits, {**_IN_PLACE, "stamps": place.stamps}, clock)
+    return _prepare(connection, place, limits, {**_IN_PLACE, "size": place.size, "stamps": place.stamps}, clock)
 
 
 def _open_copy(place: Place, limits: Limits, clock: Clock) -> Container:
@@ -119,24 +119,24 @@ def _prepare(
         _require_meta(connection, place)
         return Container(connection, _describe(connection, place, facts), facts["stamps"], clock)
     except BaseException as exc:
-        error = _explain(exc, connection, place) if isinstance(exc, apsw.Error) else None
+        error = _explain(exc, connection, place.given, facts["size"]) if isinstance(exc, apsw.Error) else None
         connection.close()
         if error is None:
             raise
         raise error from exc
 
 
-def _explain(exc: apsw.Error, connection: apsw.Connection, place: Place) -> AdfError:
-    """A reason in terms of the file's bytes where there is one, else what SQLite says."""
+def _explain(exc: apsw.Error, connection: apsw.Connection, path: Path, size: int) -> AdfError:
+    """A reason in terms of the bytes that were read, `size` of them, where there is one; else what SQLite says."""
     if not isinstance(exc, (apsw.NotADBError, apsw.CorruptError)):
-        return translate(exc, place.given)
+        return translate(exc, path)
     try:
-        head = head_of(connection, place.size)
+        head = head_of(connection, size)
     except apsw.Error:
-        return translate(exc, place.given)
+        return translate(exc, path)
     if isinstance(exc, apsw.NotADBError):
-        return explain_not_a_database(head, place.size, place.given)
-    return explain_truncation(head, place.size, place.given) or translate(exc, place.given)
+        return explain_not_a_database(head, size, path)
+    return explain_truncation(head, size, path) or translate(exc, path)
 
 
 def _require_meta(connection: apsw.Connection, place: Place) -> None:
@@ -152,7 +152,7 @@ def _require_meta(connection: apsw.Connection, place: Place) -> None:
 
 
 def _describe(connection: apsw.Connection, place: Place, facts: dict[str, Any]) -> Source:
-    head = head_of(connection, place.size, 100)
+    head = head_of(connection, facts["size"], 100)
     count = connection.pragma("page_count")
 
     def number(offset: int) -> int:

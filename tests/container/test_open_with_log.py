@@ -199,6 +199,40 @@ def test_the_copy_is_limited(folder: Path, scratch: Path) -> None:
     assert not list(scratch.iterdir())
 
 
+def test_a_commit_that_claims_a_huge_database(folder: Path, scratch: Path) -> None:
+    """The copy is sparse, and the limit counts what it claims."""
+    path = make_live(folder / "a.adf")
+    raw = beside(path, "-wal").read_bytes()
+    last = 32 + (len(raw) - 32) // STEP * STEP - STEP
+    edit_log(path, last + 4, struct.pack(">I", 100_000_000))
+    resign(path, big_endian=False)
+    with untouched(folder), open_readonly(path) as container:
+        assert container.connection.execute("SELECT count(*) FROM t").fetchall() == [(8,)]
+    assert not list(scratch.iterdir())
+    with untouched(folder), pytest.raises(LimitError, match="409600000000 bytes would exceed"):
+        open_readonly(path, Limits(max_copy_bytes=1 << 30))
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_sidecars_that_are_not_files(folder: Path, scratch: Path, suffix: str, kind: str) -> None:
+    path = make_live(folder / "a.adf")
+    beside(path, suffix).unlink(missing_ok=True)
+    (os.mkfifo if kind == "pipe" else os.mkdir)(beside(path, suffix))
+    with untouched(folder), open_readonly(path) as container:
+        expected = 3 if suffix == "-wal" else 8
+        assert container.connection.execute("SELECT count(*) FROM t").fetchall() == [(expected,)]
+
+
+def test_a_log_that_makes_a_short_file_whole(folder: Path, scratch: Path) -> None:
+    """The size of the copy counts for a diagnosis, not that of the main file."""
+    path = make_live(folder / "a.adf", rows=60)
+    log = beside(path, "-wal").read_bytes()
+    pages = len({log[offset : offset + 4] for offset in range(32, len(log), STEP)})
+    assert pages * 4096 > path.stat().st_size
+    assert len(rows(path)[0]) == 63
+
+
 REAL = [
     place / "v0.4.2_crash_live.adf"
     for place in (Path("/work/shared/real-files"), Path(__file__).parents[3] / "shared" / "real-files")

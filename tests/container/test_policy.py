@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -120,6 +122,23 @@ def test_a_bomb_stops_at_the_deadline(folder: Path) -> None:
             container.connection.execute(BOMB).fetchall()
 
 
+INTERRUPT = """
+import os, signal, sys, threading
+from adf_format.container import open_readonly
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    open_readonly(sys.argv[1]).connection.execute(sys.argv[2]).fetchall()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_is_noticed_inside_a_statement(folder: Path) -> None:
+    path = make(folder / "a.adf")
+    command = [sys.executable, "-c", INTERRUPT, str(path), BOMB]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout == "interrupted\n"
+
+
 def test_views_and_triggers_do_not_run(folder: Path) -> None:
     script = (
         "CREATE VIEW adf_loop AS SELECT * FROM v2; CREATE VIEW v2 AS SELECT * FROM adf_loop;"
@@ -181,6 +200,10 @@ def test_tables_only_their_own_program_understands(folder: Path) -> None:
         result = check_integrity(container)
     assert result.findings == ()
     assert [name for name, _ in result.unchecked] == ['local "q', "local_c"]
+    with open_readonly(path, Limits(deadline_s=0.0)) as container:
+        container.connection.set_progress_handler(lambda: True, 1)
+        with pytest.raises(LimitError, match="interrupted"):
+            check_integrity(container)
     assert "own" in result.unchecked[0][1]
 
 

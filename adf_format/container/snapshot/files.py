@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 _FLAGS = (
     os.O_RDONLY
@@ -35,11 +36,12 @@ class Files:
         return fd
 
     def open_if_there(self, path: str) -> int | None:
-        """A descriptor, or None when there is no such file."""
+        """A descriptor, or None when there is no such file or it is not a regular one."""
         try:
-            return self.open(path)
+            fd = self.open(path)
         except FileNotFoundError:
             return None
+        return fd if stat.S_ISREG(os.fstat(fd).st_mode) else None
 
 
 def stamp(path: str) -> list[int] | None:

@@ -102,6 +102,7 @@ def _attempt(request: Request, main: int, out: int, files: Files) -> dict[str, A
     log = wal.Log("none")
     if log_fd is not None and page_size:
         log = wal.read_log(log_fd, page_size, request.alive)
+        _check_bytes(request, log.database_pages * page_size)
         wal.merge(log_fd, log, page_size, out, request.alive)
     _same_file(main, stamps[""])
     if _identity(files.open_if_there(request.path + "-wal")) != before:
@@ -111,6 +112,7 @@ def _attempt(request: Request, main: int, out: int, files: Files) -> dict[str, A
         "ignored": log.ignored,
         "ended": log.ended,
         "hot_journal": hot,
+        "size": os.fstat(out).st_size,
         "stamps": stamps,
     }
 
@@ -125,7 +127,10 @@ def _roll_back(request: Request, main: int, out: int, files: Files) -> bool:
 
 
 def _check_size(request: Request, main: int, log: int | None) -> None:
-    size = os.fstat(main).st_size + (os.fstat(log).st_size if log is not None else 0)
+    _check_bytes(request, os.fstat(main).st_size + (os.fstat(log).st_size if log is not None else 0))
+
+
+def _check_bytes(request: Request, size: int) -> None:
     if request.max_bytes is not None and size > request.max_bytes:
         raise SnapshotError("limit", f"a private copy of {size} bytes would exceed {request.max_bytes} bytes")
 
