@@ -45,7 +45,8 @@ def _column(report: Report, table: str, wanted: Column, found: ActualColumn) -> 
     if found.not_null and not wanted.not_null and not wanted.primary_key:
         report(catalogue.NOT_NULL_ADDED, "the column is declared NOT NULL, but may be empty", **place)
     default = sqltext.default(found.default)
-    if default not in (sqltext.default(wanted.default), TOLERATED_DEFAULTS.get((table, wanted.name))):
+    tolerated = default is not None and TOLERATED_DEFAULTS.get((table, wanted.name)) == default
+    if default != sqltext.default(wanted.default) and not tolerated:
         report(catalogue.DEFAULT, f"{_said(found.default)} where {_said(wanted.default)} is expected", **place)
 
 
