@@ -9,9 +9,10 @@ everything else takes the careful path through the standard module.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 import orjson
@@ -85,7 +86,12 @@ def _int(digits: str) -> int | Decimal:
 
 def _float(digits: str) -> float | Decimal:
     number = float(digits)
-    return Decimal(digits) if number in (float("inf"), float("-inf")) else number
+    if not math.isinf(number):
+        return number
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        raise JsonTextError("a number too large to be read") from None
 
 
 def _constant(name: str) -> NoReturn:

@@ -68,7 +68,7 @@ class Checker:
         """Yield every violation, in the order of the schema.
 
         Where a value has the wrong type, what else is wrong with it is left out; where two tiers of one constraint
-        are broken, the milder one is.
+        are broken, the milder one is left out.
         """
         found = [problem for error in self._slow.iter_errors(value) for problem in _problems(error)]
         mistyped = {problem.pointer for problem in found if problem.keyword == "type"}
@@ -108,9 +108,6 @@ def _problems(error: ValidationError) -> Iterator[Problem]:
         if isinstance(severity, Mapping):
             severity = severity.get(key, ERROR)
         yield Problem(place, "required", severity, f"the key {key!r} is missing", key)
-    elif error.context:
-        for inner in error.context:
-            yield from _problems(inner)
     else:
         yield Problem(place, str(error.validator), severity, _message(error))
 

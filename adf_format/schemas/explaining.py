@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -34,7 +35,15 @@ def explaining_class() -> Any:
     standard = Draft202012Validator.VALIDATORS
     keywords = {name: _unprinted(name, test, standard[name]) for name, test in CONTAINER_TESTS.items()}
     keywords |= {"pattern": _pattern, "items": _items}
-    return validators.extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call]
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
+    return validators.extend(Draft202012Validator, keywords, type_checker=types)  # type: ignore[no-untyped-call]
+
+
+def _is_integer(_checker: Any, value: Any) -> bool:
+    """Numbers too large for Python's own types come as Decimal; the fast path judges them by their fraction too."""
+    if isinstance(value, Decimal):
+        return value == value.to_integral_value()
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
 
 
 def _unprinted(name: str, test: Callable[[Any, Any], bool], standard: Keyword) -> Keyword:
