@@ -1,0 +1,9 @@
+"""Making a new agent: a fresh, valid file at any described storage version."""
+
+from __future__ import annotations
+
+from adf_format.creation.agent import Agent, plan
+from adf_format.creation.fresh import fill, new
+from adf_format.creation.inserts import insert
+
+__all__ = ["Agent", "fill", "insert", "new", "plan"]
