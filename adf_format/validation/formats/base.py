@@ -50,7 +50,7 @@ class Format:
     write: Callable[[str], object]
     screen: Screen
     run: Run
-    totals: Counter[str] = field(default_factory=Counter)
+    totals: Counter[str] = field(default_factory=lambda: Counter({**summary([]), "suppressed": 0}))
 
     def begin(self) -> None:
         """Write what comes before the first file."""

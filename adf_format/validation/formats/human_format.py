@@ -18,7 +18,7 @@ _HANG = 10
 class Human(Format):
     """Plain text, or coloured and wrapped on a terminal."""
 
-    first: str | None = None
+    _worst: Finding | None = None  # the first of the highest severity
 
     def file(self, report: FileReport, known: Sequence[Finding]) -> None:  # noqa: ARG002
         """Write the headline and the findings of one file."""
@@ -38,9 +38,10 @@ class Human(Format):
         return self.screen.wrapped(f"{path}: {valid} (storage version {version}{_listed(counts)})", hang=2)
 
     def _findings(self, findings: Sequence[Finding]) -> Iterator[str]:
-        for (rule, fix), group in groupby(findings, lambda one: (one.rule, one.fix)):
-            self.first = self.first or rule
+        for (_, fix), group in groupby(findings, lambda one: (one.rule, one.fix)):
             for finding in group:
+                if self._worst is None or finding.severity > self._worst.severity:
+                    self._worst = finding
                 yield from self._finding(finding)
             if fix:
                 yield self.screen.wrapped(f"fix: {visible(fix)}", indent=_HANG, hang=_HANG + 5)
@@ -84,8 +85,9 @@ class Human(Format):
         if not self.run.quiet or found or totals["unreadable"]:
             text = f"{counted(totals['files'], 'file')}: {', '.join(verdicts)}; {', '.join(found) or 'no findings'}"
             self.write(self.screen.wrapped(text, hang=2) + "\n")
-        if self.first and not self.run.quiet:
-            self.write(f"`adf-format rules {self.first}` explains a finding: what, why, and what to do\n")
+        if self._worst and not self.run.quiet:
+            text = f"`adf-format rules {self._worst.rule}` explains a finding: what, why, and what to do"
+            self.write(self.screen.wrapped(text, hang=2) + "\n")
 
 
 def _listed(parts: Sequence[str]) -> str:

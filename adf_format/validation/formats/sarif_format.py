@@ -124,10 +124,18 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _uri(path: str) -> str:
     """Return a relative path as a URI reference, an absolute one as a `file:` URI."""
     pure = PurePath(path)
-    text = quote(pure.as_posix().encode("utf-8", "surrogateescape"))
     if not pure.is_absolute():
-        return text if ":" not in text.split("/")[0] else f"./{text}"
-    return f"file://{text if text.startswith('/') else f'/{text}'}"
+        return quote(_bytes(pure.as_posix()))
+    text = quote(_bytes(pure.as_posix()), safe="/:")
+    return f"file://{text}" if text.startswith("/") else f"file:///{text}"
+
+
+def _bytes(path: str) -> bytes:
+    """Return a path as the bytes the system has for it; names on Windows may hold any surrogate."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogatepass")
 
 
 FORMAT = Sarif
