@@ -83,7 +83,7 @@ def test_only_ordinary_tables_with_the_prefix_count() -> None:
         "CREATE VIEW adf_view AS SELECT * FROM adf_t",
         "CREATE VIRTUAL TABLE adf_search USING fts5(body)",
     )
-    assert list(found.tables)[0] == "adf_t"
+    assert next(iter(found.tables)) == "adf_t"
     assert "adf_view" not in found.tables
     assert "adf_search" not in found.tables
     assert not {"local_t", "adfx", "ADF_upper"} & set(found.tables)

@@ -39,10 +39,10 @@ def columns(connection: apsw.Connection, table: str) -> dict[str, dict[str, Any]
 
 def indexes(connection: apsw.Connection, table: str) -> dict[str, list[str | None]]:
     """The declared indexes with their columns; None stands for an expression."""
-    found = {}
+    found: dict[str, list[str | None]] = {}
     for _, name, _, origin, _ in connection.execute(f"PRAGMA index_list({table})").fetchall():
         if origin == "c":
-            found[name] = [column for _, _, column in connection.execute(f"PRAGMA index_info({name})")]
+            found[str(name)] = [column for _, _, column in connection.execute(f"PRAGMA index_info({name})")]
     return dict(sorted(found.items()))
 
 
