@@ -131,12 +131,14 @@ def check_skills(context: Context) -> None:
 def _check_skills_file(context: Context, path: str, check: Any, rowid: int, content: Any) -> None:
     place = {"table": "adf_files", "rowid": rowid, "column": "content"}
     try:
-        value = decode(bytes(content) if not isinstance(content, str) else content).value
+        decoded = decode(bytes(content) if not isinstance(content, str) else content)
     except (JsonTextError, TypeError):
         context.report(SKILLS, f"{path} is not JSON", **place)
         return
-    if not check.is_valid(value):
-        for problem in check.problems(value):
+    if decoded.duplicates:
+        context.report(SKILLS, f"{path}: an object names a key more than once", **place)
+    if not check.is_valid(decoded.value):
+        for problem in check.problems(decoded.value):
             context.report(SKILLS, f"{path}: {problem.message}", **place, pointer=problem.pointer or None)
 
 

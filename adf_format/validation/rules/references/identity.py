@@ -133,13 +133,15 @@ def _check_plain(context: Context, purpose: str, value: bytes, place: dict[str, 
 
 def _check_envelope(context: Context, name: str, value: bytes, place: dict[str, Any]) -> None:
     try:
-        descriptor = decode(value).value
+        decoded = decode(value)
     except JsonTextError as error:
         context.report(ENVELOPE, f"the descriptor is not JSON: {error.message}", **place, column="value")
         return
+    if decoded.duplicates:
+        context.report(ENVELOPE_TOLERATED, "an object names a key more than once", **place, column="value")
     check_shape = checker(context.version.value(name))
-    if not check_shape.is_valid(descriptor):
-        for problem in check_shape.problems(descriptor):
+    if not check_shape.is_valid(decoded.value):
+        for problem in check_shape.problems(decoded.value):
             broken = ENVELOPE if problem.severity == "error" else ENVELOPE_TOLERATED
             context.report(broken, problem.message, **place, column="value", pointer=problem.pointer or None)
 

@@ -126,10 +126,13 @@ def _check_value(context: Context, key: str, text: str, entry: metakeys.MetaKey,
     value: Any = text
     if entry.json:
         try:
-            value = decode(text).value
+            decoded = decode(text)
         except JsonTextError as error:
             context.report(VALUE_TOLERATED, f"{key!r} is not JSON: {error.message}", **place, column="value")
             return
+        value = decoded.value
+        if decoded.duplicates:
+            context.report(VALUE_TOLERATED, f"{key!r}: an object names a key more than once", **place, column="value")
     if entry.check.is_valid(value):
         return
     for problem in entry.check.problems(value):
