@@ -41,16 +41,31 @@ class Options:
 
 
 def validate_file(path: str | Path, options: Options = Options()) -> FileReport:
-    """Validate one file. Never raises for anything the file holds: see `FileReport.error`."""
+    """Validate one file. Never raises for anything the file holds: see `FileReport.error`.
+
+    A file that another process wrote to meanwhile is read once more, from a private copy.
+    """
+    report, changed = _attempt(path, options, private=False)
+    if changed:
+        report, _ = _attempt(path, options, private=True)
+    return report
+
+
+def _attempt(path: str | Path, options: Options, *, private: bool) -> tuple[FileReport, bool]:
+    """Validate once; also say whether another process wrote to the file while it was read in place."""
     report = FileReport(str(path), stats=Stats(depth=options.depth.name.lower()))
+    changed = False
     try:
-        with open_readonly(path, Limits(deadline_s=options.deadline)) as container:
-            _validate(container, options, report)
+        with open_readonly(path, Limits(deadline_s=options.deadline), private=private) as container:
+            try:
+                _validate(container, options, report)
+            finally:
+                changed = container.source.mode == "immutable" and container.changed()
     except AdfError as error:
         report.error = str(error)
     except (apsw.Error, UnicodeDecodeError) as error:
         report.error = str(translate(error, Path(path)))
-    return report
+    return report, changed
 
 
 def _validate(container: Container, options: Options, report: FileReport) -> None:
