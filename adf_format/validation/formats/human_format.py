@@ -13,12 +13,18 @@ from adf_format.validation.rule import Severity
 
 _COLORS = {Severity.ERROR: ("red", "bold"), Severity.WARNING: ("yellow",), Severity.INFO: ("cyan",)}
 _HANG = 10
+_SHOWN = 4
+_BY_CHOICE = "only with "  # a depth that was not asked for is said once, at the end
 
 
 class Human(Format):
     """Plain text, or coloured and wrapped on a terminal."""
 
     _worst: Finding | None = None  # the first of the highest severity
+
+    def begin(self) -> None:
+        """Start without anything skipped."""
+        self._skipped: dict[str, dict[str, None]] = {}
 
     def file(self, report: FileReport, known: Sequence[Finding]) -> None:  # noqa: ARG002
         """Write the headline and the findings of one file."""
@@ -64,6 +70,9 @@ class Human(Format):
             yield self._note(f"{counted(report.suppressed, 'finding')} known to the baseline")
         reasons: dict[str, list[str]] = {}
         for entry in report.stats.not_checked:
+            if entry["why"].startswith(_BY_CHOICE) and not self.run.statistics:
+                self._skipped[entry["why"]] = {**self._skipped.get(entry["why"], {}), entry["what"]: None}
+                continue
             reasons.setdefault(entry["why"], []).append(entry["what"])
         for why, what in reasons.items():
             yield self._note(f"not checked ({visible(why)}): {visible('; '.join(what))}")
@@ -85,6 +94,11 @@ class Human(Format):
         if not self.run.quiet or found or totals["unreadable"]:
             text = f"{counted(totals['files'], 'file')}: {', '.join(verdicts)}; {', '.join(found) or 'no findings'}"
             self.write(self.screen.wrapped(text, hang=2) + "\n")
+        for why, checks in self._skipped.items() if not self.run.quiet else ():
+            shown = "; ".join([visible(what) for what in list(checks)[:_SHOWN]])
+            rest = f"; and {len(checks) - _SHOWN} more" if len(checks) > _SHOWN else ""
+            text = f"not checked ({visible(why)}): {shown}{rest}"
+            self.write(self.screen.paint(self.screen.wrapped(text, hang=2), "dim") + "\n")
         if self._worst and not self.run.quiet:
             text = f"`adf-format rules {self._worst.rule}` explains a finding: what, why, and what to do"
             self.write(self.screen.wrapped(text, hang=2) + "\n")
