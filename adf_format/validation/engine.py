@@ -25,6 +25,8 @@ from adf_format.validation.findings import Collector
 from adf_format.validation.report import FileReport, Stats
 from adf_format.validation.rule import MODULES, Severity, all_rules
 
+FIRST = 1  # a file that claims to be older than the first version escapes no rule
+
 
 @dataclass(frozen=True)
 class Options:
@@ -74,7 +76,7 @@ def _validate(container: Container, options: Options, report: FileReport) -> Non
     stored = stored_version(container.connection)
     report.schema_version = stored
     nearest = min(max(LATEST if stored is None else stored, OLDEST), LATEST)
-    collector = Collector(options.wanted, options.severities, nearest if stored is None else stored)
+    collector = Collector(options.wanted, options.severities, nearest if stored is None else max(stored, FIRST))
     context = Context(
         container=container,
         structure=structure.read(container.connection),
