@@ -7,9 +7,11 @@ explaining path.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from adf_format.schemas.explaining import explaining_class
@@ -65,21 +67,14 @@ class Checker:
             return bool(self._slow.is_valid(value))
 
     def problems(self, value: object) -> Iterator[Problem]:
-        """Yield every violation, in the order of the schema.
+        """Yield every violation, in the order of the schema, as they are found.
 
         Where a value has the wrong type, what else is wrong with it is left out; where two tiers of one constraint
         are broken, the milder one is left out.
         """
-        found = [problem for error in self._slow.iter_errors(value) for problem in _problems(error)]
-        mistyped = {problem.pointer for problem in found if problem.keyword == "type"}
-        worst: dict[tuple[str, str, str | None], Problem] = {}
-        for problem in found:
-            if problem.pointer in mistyped and problem.keyword != "type":
-                continue
-            place = (problem.pointer, problem.keyword, problem.key)
-            if place not in worst or _TIER[problem.severity] > _TIER[worst[place].severity]:
-                worst[place] = problem
-        yield from worst.values()
+        found = (problem for error in self._slow.iter_errors(value) for problem in _problems(error))
+        for _, group in itertools.groupby(found, key=attrgetter("pointer")):
+            yield from _essential(list(group))
 
 
 @cache
@@ -97,6 +92,19 @@ def pointer(parts: object) -> str:
     """Return a JSON pointer (RFC 6901) for a path of keys and indexes."""
     escaped = (str(part).replace("~", "~0").replace("/", "~1") for part in parts)  # type: ignore[attr-defined]
     return "".join("/" + part for part in escaped)
+
+
+def _essential(found: list[Problem]) -> Iterator[Problem]:
+    """Leave out what follows from the rest; jsonschema reports a scalar value in one go."""
+    mistyped = any(problem.keyword == "type" for problem in found)
+    worst: dict[tuple[str, str | None], Problem] = {}
+    for problem in found:
+        if mistyped and problem.keyword != "type":
+            continue
+        place = (problem.keyword, problem.key)
+        if place not in worst or _TIER[problem.severity] > _TIER[worst[place].severity]:
+            worst[place] = problem
+    yield from worst.values()
 
 
 def _problems(error: ValidationError) -> Iterator[Problem]:
