@@ -215,13 +215,8 @@ def check(context: Context) -> None:
 
 def _explain(context: Context, config: Any) -> None:
     top = keys.place(context.version.agent_config)
-    seen: set[tuple[str, str, str | None]] = set()
     problems = checker(context.version.agent_config).problems(config)
     for problem in itertools.islice(problems, EXPLAINED):
-        kind = "type" if problem.keyword in ("enum", "const") else problem.keyword
-        if not seen.isdisjoint({(problem.pointer, kind, problem.key), (problem.pointer, problem.keyword, problem.key)}):
-            continue  # the wrong type says it all, and an error covers the milder form of the same keyword
-        seen.add((problem.pointer, problem.keyword, problem.key))
         broken = _rule_of(problem, config, top)
         if broken is not None:
             message = "null where the key can be left out" if broken is NULL else problem.message
