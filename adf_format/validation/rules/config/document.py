@@ -8,7 +8,7 @@ from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Pass
 from adf_format.validation.rule import Severity, rule
 
-from .reporting import PLACE, drop, put, report
+from .reporting import PLACE, put, report
 
 ROW = rule(
     "ADF401",
@@ -37,8 +37,8 @@ UNLOADABLE = rule(
     what="The configuration is an object, its `tools` an array and its `metadata` an object.",
     why="Reading fails without `tools`, the first write fails without `metadata`, whatever else is right.",
     source=("CFG 1.1", "CFG 3"),
-    fires=drop("$.tools"),
-    silent=put(("$.tools", [])),
+    fires=put(("$.tools", {}), ("$.loops", [])),
+    silent=put(("$.tools", []), ("$.loops", [])),
 )
 DUPLICATE_KEYS = rule(
     "ADF414",

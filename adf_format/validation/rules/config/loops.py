@@ -91,6 +91,7 @@ MODEL = rule(
     source=("CFG X29", "LOOP-058", "SEED-LOOPS"),
     fires=put(
         ("$.tools", [{"name": name, "enabled": False, "visible": False} for name in loops.CODE_TOOLS]),
+        ("$.loops[0].tools", []),
         ("$.loops[1].model", {"provider": "custom:local"}),
     ),
     silent=put(("$.loops[1].model", {"provider": "custom:local"})),

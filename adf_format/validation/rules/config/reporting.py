@@ -20,6 +20,7 @@ def report(context: Context, broken: Rule, message: str, *path: str | int) -> No
 
 def report_at(context: Context, broken: Rule, message: str, where: str) -> None:
     """Report a finding at a JSON pointer inside `config_json`."""
+    context.container.check_deadline()
     shown = where if len(where) <= LONGEST_POINTER else f"{where[:LONGEST_POINTER]}…"
     context.report(broken, message, **PLACE, pointer=shown or None)
 

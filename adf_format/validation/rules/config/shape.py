@@ -139,8 +139,8 @@ FORM_ADVICE = rule(
     what="Names, route paths and route lambdas have the form that an agent is held to when it writes them.",
     why="The owner may write others; an agent that sends the value back unchanged is refused.",
     source=("CFG 2.1", "CFG 2.18"),
-    fires=put(("$.name", "Ada?")),
-    silent=put(("$.name", "Ada!")),
+    fires=put(("$.name", "Ada?")) + "; UPDATE adf_meta SET value = 'Ada?' WHERE key = 'adf_name'",
+    silent=put(("$.name", "Ada!")) + "; UPDATE adf_meta SET value = 'Ada!' WHERE key = 'adf_name'",
 )
 FILLED_LATER = rule(
     "ADF417",

@@ -37,7 +37,7 @@ CHANGED_TOOL = rule(
     what="A tool of status `changed` is disabled and restricted.",
     why="A server has changed what the tool is; the owner has not looked at it yet.",
     source=("CFG X19",),
-    fires=put(("$.tools[#]", {"name": "mcp_github_push", "enabled": True, "mcp_tool_status": "changed"})),
+    fires=put(("$.tools[#]", {"name": "mcp_github_push", "enabled": True, "visible": True, "mcp_tool_status": "changed"})),
     silent=put(
         ("$.tools[#]", {
             "name": "mcp_github_push", "enabled": False, "visible": False, "restricted": True,
