@@ -24,6 +24,7 @@ META = {"adf_version": "0.2", "adf_name": "Ada", "adf_parent_did": ""}
 def build(path: Path, *statements: str, version: int = 32) -> Path:
     """Write an agent with the least content, in journal mode DELETE, then run statements on it."""
     connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
     for statement in ddl(version):
         connection.execute(statement)
     meta = META | {"adf_schema_version": str(version)}
