@@ -1,0 +1,122 @@
+"""`adf-format demo`."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from adf_format.cli.options import Output, common
+from adf_format.errors import EXIT_FINDINGS, EXIT_OK, AdfError, UsageError
+from adf_format.terminal import visible
+
+HELP = """Show what this toolkit does, in a few seconds: build a sample agent, look at it, damage a copy on purpose,
+validate both, and explain a finding. Every step is a command that you can run yourself, and is shown as one.
+
+\b
+  adf-format demo                 the files go away at the end
+  adf-format demo --dir demo      the files stay in a new folder
+
+It needs no network and no model, and opens nothing. Running loops, compaction and migration are not part of this
+version, so it does not show them.
+
+Exit codes: 0 done; 2 the folder is not empty; 3 something could not be written, or did not go as announced.
+"""
+
+DAMAGE = {
+    "the last bytes of an archived transcript are lost": (
+        "UPDATE adf_audit SET data = substr(data, 1, length(data) - 8) WHERE id = 1"
+    ),
+    "the JSON of a transcript row is cut": (
+        "UPDATE adf_loop SET content_json = substr(content_json, 1, 20) WHERE seq = 11"
+    ),
+    "a timer has no schedule": "UPDATE adf_timers SET schedule_json = '{}' WHERE id = 2",
+    "a message tries to clear your screen": (
+        "UPDATE adf_inbox SET subject = char(27) || '[2J' || char(8238) WHERE id = 'inbox00001'"
+    ),
+}
+EXPLAINED = "ADF502"
+
+
+@click.command(help=HELP)
+@click.option("--dir", "folder", metavar="DIR", type=click.Path(path_type=Path), help="Keep the files in DIR.")
+@click.option("--keep", is_flag=True, help="Keep the files in a temporary folder.")
+@common("human")
+def demo(folder: Path | None, keep: bool, out: Output) -> int:
+    """Run the steps."""
+    with _place(folder, keep) as (place, kept):
+        _steps(place, out)
+        out.line(f"The files are in {visible(str(place))}" if kept else "The files are gone; --dir DIR keeps them.")
+    return EXIT_OK
+
+
+@contextlib.contextmanager
+def _place(folder: Path | None, keep: bool) -> Iterator[tuple[Path, bool]]:
+    """Give a folder, and whether it stays."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError("the folder is not empty", file=folder, hint="--dir takes a new or an empty one")
+        yield folder, True
+    elif keep:
+        yield Path(tempfile.mkdtemp(prefix="adf-format-demo-")), True
+    else:
+        with tempfile.TemporaryDirectory(prefix="adf-format-demo-") as name:
+            yield Path(name), False
+
+
+def _steps(place: Path, out: Output) -> None:
+    from adf_format import sample
+
+    ada, broken, report = place / "ada.adf", place / "broken.adf", place / "broken.json"
+    _title(out, "1. A sample agent: Ada keeps a garden diary, with loops, an archive, timers, messages and files")
+    sample.build(ada, 32)
+    _run(out, ["inspect", str(ada)])
+    _title(out, "2. Is her file valid?")
+    _run(out, ["validate", "--isolated", str(ada)])
+    _title(out, "3. A copy of it, damaged on purpose")
+    broken.write_bytes(ada.read_bytes())
+    for what in _damage(broken):
+        out.line(f"   - {what}")
+    out.line()
+    _run(out, ["validate", "--isolated", str(broken)], EXIT_FINDINGS)
+    _title(out, "4. What does a finding mean?")
+    _run(out, ["rules", EXPLAINED])
+    _title(out, "5. The same for programs: JSON here; SARIF, JUnit and GitHub annotations likewise")
+    _run(out, ["validate", "--isolated", str(broken), "--format", "json", "-o", str(report)], EXIT_FINDINGS)
+    out.line(f"{visible(str(report))}: {report.stat().st_size:,} bytes, its schema is urn:adf-format:output:validate:1")
+    out.line()
+
+
+def _damage(path: Path) -> Iterator[str]:
+    import apsw
+
+    connection = apsw.Connection(str(path))
+    try:
+        for what, sql in DAMAGE.items():
+            connection.execute(sql)
+            yield what
+    finally:
+        connection.close()
+
+
+def _title(out: Output, text: str) -> None:
+    out.line(out.screen.paint(text, "bold"))
+
+
+def _run(out: Output, arguments: list[str], expected: int = EXIT_OK) -> None:
+    """Show a command and run it.
+
+    :raises AdfError: it ended in another way than announced
+    """
+    from adf_format.cli.main import cli
+
+    out.line(out.screen.paint(visible(f"$ adf-format {' '.join(arguments)}"), "cyan"))
+    out.stream.flush()
+    code = cli.main(arguments, prog_name="adf-format", standalone_mode=False)
+    if code != expected:
+        raise AdfError(f"`adf-format {arguments[0]}` ended with {code} where {expected} was announced")
+    out.line()
