@@ -110,10 +110,13 @@ def stored_version(connection: apsw.Connection) -> int | None:
     :returns: None if there is none or it is not a decimal number (MIG-007)
     """
     query = (
-        "SELECT CAST(value AS BLOB) FROM adf_meta WHERE key IN ('adf_schema_version', 'schema_version')"
+        "SELECT value FROM adf_meta WHERE key IN ('adf_schema_version', 'schema_version')"
         " ORDER BY key = 'schema_version' LIMIT 1"
     )
-    text = (connection.execute(query).get or b"").decode("utf-8", "replace")
+    try:
+        text = str(connection.execute(query).get)
+    except UnicodeDecodeError:
+        return None
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 

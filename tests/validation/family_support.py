@@ -55,7 +55,7 @@ def inspect(path: Path, module: ModuleType, depth: Depth = Depth.DEFAULT) -> tup
     with open_readonly(path) as container:
         stored = engine.stored_version(container.connection)
         nearest = min(max(LATEST if stored is None else stored, OLDEST), LATEST)
-        collector = Collector(None, {}, nearest if stored is None else stored)
+        collector = Collector(None, {}, nearest if stored is None else max(stored, 1))
         context = Context(
             container=container,
             structure=structure.read(container.connection),

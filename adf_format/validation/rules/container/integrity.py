@@ -43,7 +43,7 @@ def _messages(context: Context) -> list[str]:
         context.report(INTEGRITY, "the check stops at a damaged page; tables are checked one by one")
         return _each(context, pragma)
     except (apsw.SQLError, apsw.AuthError):
-        context.not_checked("integrity of all pages", "the schema needs a function that is not available")
+        context.not_checked("integrity of all pages", "the schema needs a function or collation that is not available")
         return _each(context, pragma)
 
 
@@ -61,7 +61,7 @@ def _each(context: Context, pragma: str) -> list[str]:
         except apsw.CorruptError:
             context.report(INTEGRITY, "the check stops at a damaged page", table=name)
         except (apsw.SQLError, apsw.AuthError):
-            context.not_checked(f"integrity of {name}", "its declaration needs a function that is not available")
+            context.not_checked(f"integrity of {name}", "it needs a function or collation that is not available")
     return found
 
 

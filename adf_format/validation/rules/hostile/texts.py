@@ -88,7 +88,7 @@ class Texts:
             return
         if text.count("[") + text.count("{") > DEEPEST and walk.depth(decoded.value) > DEEPEST:
             self._context.report(catalogue.NESTING, f"nested more than {DEEPEST} levels deep", **place)
-        if "\\u" in text or not (text.isascii() or text.isprintable()):
+        if "\\u" in text or ODD.search(text):
             for link, leaf in walk.leaves(decoded.value):
                 if type(leaf) is str and ODD.search(leaf):
                     self._odd(leaf, {**place, "pointer": walk.spelled(link) or None})
