@@ -305,7 +305,7 @@ class TestEntryReader:
         text = audit.javascript_json(value)
         found = reader(text.encode(), size)
         assert [json.loads(entry) for entry in found] == [json.loads(text)]
-        assert found.root == "value"
+        assert found.root == ("object" if isinstance(value, dict) else "scalar")
         assert (found.utf8, found.utf16) == (len(text.encode()), audit.utf16_length(text))
 
     @pytest.mark.parametrize("size", [1, 3, 1000])
@@ -331,6 +331,27 @@ class TestEntryReader:
     def test_broken_arrays_are_refused(self, text: str, size: int) -> None:
         with pytest.raises(JsonTextError):
             list(reader(text.encode(), size))
+
+    @pytest.mark.parametrize("data", [b"", b"  \n", b"\0" * 100, b"\xef\xbb\xbf[]", b"x", b"]", b"'a'"])
+    def test_what_begins_no_value_is_refused_at_once(self, data: bytes) -> None:
+        found = reader(data, 1)
+        with pytest.raises(JsonTextError):
+            found.begin()
+        assert found.root is None
+
+    def test_the_root_is_known_before_the_first_entry(self) -> None:
+        found = reader(b"  [1,2]", 3)
+        found.begin()
+        found.begin()
+        assert found.root == "array"
+        assert list(found) == ["1", "2"]
+
+    def test_draining_after_the_beginning_counts_everything(self) -> None:
+        text = '["é", "😀"]'
+        found = reader(text.encode(), 4)
+        found.begin()
+        found.drain()
+        assert (found.utf8, found.utf16) == (len(text.encode()), audit.utf16_length(text))
 
     @pytest.mark.parametrize("text", ["[]", " [ ] ", "\n[\t1 ,\r2 ]\n"])
     def test_white_space_is_allowed(self, text: str) -> None:

@@ -16,6 +16,7 @@ from adf_format.audit.failures import EntryTooLargeError
 from adf_format.errors import JsonTextError
 
 WHITESPACE = b" \t\n\r"
+_STARTS = frozenset(bytes((one,)) for one in b'[{"-0123456789tfn')
 _BLANK = re.compile(r"[ \t\n\r]*")
 _AFTER_ENTRY = frozenset(",] \t\n\r")
 _CERTAIN = 16  # characters: no JSON token but a string is longer, so an error this far from the end is no cut
@@ -26,7 +27,7 @@ _NOT_LONG = bytes(range(0xF0))  # all but the first byte of a character of two U
 class EntryReader:
     """Splits JSON text into the texts of its entries.
 
-    :ivar root: `array`, or `value` for anything else, which is then its only entry; None until known
+    :ivar root: what the text is at its root, told by its first character; None until `begin()` or iteration
     :ivar utf8: bytes of text read so far; complete after the last entry or `drain()`
     :ivar utf16: UTF-16 units of text read so far
     """
@@ -42,38 +43,47 @@ class EntryReader:
         self._scanner = json.JSONDecoder(parse_int=float, parse_constant=_no_constant)
         self._buffer = ""
         self._position = 0
-        self.root: Literal["array", "value"] | None = None
+        self._first = b""
+        self.root: Literal["array", "object", "scalar"] | None = None
         self.utf8 = 0
         self.utf16 = 0
 
+    def begin(self) -> None:
+        """Read the beginning, so that `root` is known; errors as in iterating."""
+        if self.root is not None:
+            return
+        while not (start := self._first.lstrip(WHITESPACE)[:1]):
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                raise JsonTextError("the text is empty")
+            self._count(chunk)
+            self._first = chunk
+        if start not in _STARTS:
+            raise JsonTextError("no JSON value begins here", place="character 0")
+        self.root = "array" if start == b"[" else "object" if start == b"{" else "scalar"
+
     def __iter__(self) -> Iterator[str | bytes]:
-        """Yield the JSON text of each entry.
+        """Yield the JSON text of each entry; another root than an array is its own and only entry.
 
         :raises JsonTextError: not UTF-8, or not JSON where an entry ends; entries themselves are not vouched for
         :raises EntryTooLargeError: an entry exceeds its limit; `drain()` may still be called
         :raises SnapshotError: what the chunks raise
         """
-        first = self._first_chunk()
-        if first.lstrip(WHITESPACE).startswith(b"["):
-            self.root = "array"
+        self.begin()
+        first, self._first = self._first, b""
+        if self.root == "array":
             self._append(first)
             yield from self._elements()
         else:
-            self.root = "value"
             yield self._value(first)
 
     def drain(self) -> None:
         """Read the rest of the stream: checks that it is whole and UTF-8, and completes the sizes."""
         self._buffer, self._position = "", 0
+        self._decode(self._first)
+        self._first = b""
         while self._more():
             self._buffer = ""
-
-    def _first_chunk(self) -> bytes:
-        for chunk in self._chunks:
-            self._count(chunk)
-            if chunk.strip(WHITESPACE):
-                return chunk
-        return b""
 
     def _value(self, first: bytes) -> bytes:
         parts = [first]
@@ -112,9 +122,14 @@ class EntryReader:
                 self._cut_or_wrong(error)
             else:
                 if self._ends(end) or not self._grow():
-                    text = self._buffer[self._position : end]
-                    self._position = end
-                    return text
+                    return self._cut(end)
+
+    def _cut(self, end: int) -> str:
+        if end - self._position > self._entry_limit:
+            raise EntryTooLargeError(f"an entry has more than {self._entry_limit} characters")
+        text = self._buffer[self._position : end]
+        self._position = end
+        return text
 
     def _ends(self, end: int) -> bool:
         """Whether an entry really ends there: `1` may be all that can be read yet of `12` or `1e+21`."""
@@ -132,7 +147,7 @@ class EntryReader:
         if unread > self._entry_limit:
             raise EntryTooLargeError(f"an entry has more than {self._entry_limit} characters")
         grown = False
-        while len(self._buffer) - self._position < 2 * unread or not grown:
+        while len(self._buffer) - self._position < min(2 * unread, self._entry_limit + 1) or not grown:
             if not self._more():
                 return grown
             grown = True
