@@ -99,7 +99,7 @@ class Place:
         """Tests with the subschemas of either outcome, as far as those say something of keys."""
         found = []
         for urn, part in self._parts:
-            branches = [(urn, part[word]) if _lists_keys(part.get(word)) else None for word in ("then", "else")]
+            branches = [(urn, part[word]) if _speaks_of_keys(part.get(word)) else None for word in ("then", "else")]
             if "if" in part and any(branches):
                 found.append((Checker(part["if"]), branches[0], branches[1]))
         return found
@@ -181,7 +181,6 @@ def _follow(urn: str, reference: str) -> Located:
     return target or urn, found
 
 
-def _lists_keys(schema: Any) -> bool:
-    return isinstance(schema, Mapping) and not {"properties", "additionalProperties", "items", "$ref"}.isdisjoint(
-        schema
-    )
+def _speaks_of_keys(schema: Any) -> bool:
+    words = {"properties", "additionalProperties", "items", "required", "$ref"}
+    return isinstance(schema, Mapping) and not words.isdisjoint(schema)

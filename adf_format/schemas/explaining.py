@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-LONG = 64
+LONG = 8
 """Items from which on the fast path looks first."""
 
 Keyword = Callable[[Any, Any, Any, Any], Any]

@@ -19,6 +19,13 @@ UNIQUE = {
     "providers": "id",
 }
 RENAMED = {"container_exec": "compute_exec", "msg_list_agents": "agent_discover"}
+PUSHED = {
+    "name": "mcp_github_push",
+    "enabled": False,
+    "visible": False,
+    "restricted": True,
+    "mcp_tool_status": "changed",
+}
 
 COMPUTE_TARGET = rule(
     "ADF448",
@@ -37,14 +44,9 @@ CHANGED_TOOL = rule(
     what="A tool of status `changed` is disabled and restricted.",
     why="A server has changed what the tool is; the owner has not looked at it yet.",
     source=("CFG X19",),
-    fires=put(("$.tools[#]", {"name": "mcp_github_push", "enabled": True, "visible": True, "mcp_tool_status": "changed"})),
-    silent=put(
-        ("$.tools[#]", {
-            "name": "mcp_github_push", "enabled": False, "visible": False, "restricted": True,
-            "mcp_tool_status": "changed",
-        })
-    ),
-)  # fmt: skip
+    fires=put(("$.tools[#]", PUSHED | {"enabled": True})),
+    silent=put(("$.tools[#]", PUSHED)),
+)
 DUPLICATE = rule(
     "ADF450",
     "config-duplicate-name",
