@@ -112,11 +112,14 @@ def _open_by_another_library(place: Place) -> bool:
     if _OTHER_LIBRARIES.isdisjoint(sys.modules):
         return False
     main = place.stamps[""]
-    return main is not None and any(found == main[:2] for found in _open_inodes())
+    try:
+        return main is not None and any(found == main[:2] for found in _open_inodes())
+    except OSError:  # no list of descriptors to look at: a copy is safe
+        return True
 
 
 def _open_inodes() -> Iterator[list[int]]:
-    for entry in _DESCRIPTORS.iterdir() if _DESCRIPTORS.is_dir() else ():
+    for entry in _DESCRIPTORS.iterdir():
         try:
             facts = os.fstat(int(entry.name))
         except OSError:  # the descriptor of the listing itself

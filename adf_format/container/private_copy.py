@@ -111,6 +111,8 @@ def _call_child(arguments: list[str], out: int, patience: float | None) -> dict[
         )
     except subprocess.TimeoutExpired as exc:
         raise SnapshotError("deadline", "the time limit was reached while copying") from exc
+    except OSError as exc:
+        raise SnapshotError("io", f"{sys.executable} cannot be started for copying: {exc.strerror}") from exc
     if done.returncode != 0:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
         raise SnapshotError("io", f"the copying process ended with {done.returncode}: {last[0]}")

@@ -10,9 +10,9 @@ from container_support import ROWS, beside, copy_trio, make, rows_by_sqlite, unt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adf_format.container import Limits, open_readonly
+from adf_format.container import open_readonly
 from adf_format.container.snapshot import journal
-from adf_format.errors import UnreadableError
+from adf_format.container.snapshot.main import Request, snapshot
 
 PARTS = ("", "-journal")
 
@@ -110,7 +110,7 @@ def test_a_name_with_a_wrong_checksum_is_no_super_journal(folder: Path, scratch:
     assert len(seen(path)) == 200
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 2**32), kind=st.sampled_from(["cut", "flip", "extend"]), sync=st.sampled_from(["OFF", "FULL"])
 )
@@ -129,10 +129,7 @@ def test_a_damaged_journal_gives_what_sqlite_gives(
     else:
         raw += bytes(source.randrange(256) for _ in range(source.randrange(3000)))
     beside(path, "-journal").write_bytes(raw)
-    expected = rows_by_sqlite(path, place / "t", PARTS)
-    try:
-        with untouched(path.parent), open_readonly(path, Limits()) as container:
-            rows: object = container.connection.execute(ROWS).fetchall()
-    except (UnreadableError, apsw.CorruptError):
-        rows = "DatabaseError"
-    assert rows == expected
+    rows_by_sqlite(path, place / "t", PARTS)  # rolls the twin back, whatever it then says of its content
+    with untouched(path.parent), (place / "out").open("w+b") as out:
+        snapshot(Request(str(path)), out.fileno())
+    assert (place / "out").read_bytes() == (place / "t" / "twin.db").read_bytes()

@@ -5,10 +5,12 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from container_support import META, beside, make, untouched
+from container_support import META, beside, make, make_live, untouched
 
 from adf_format.container import Limits, open_readonly
 from adf_format.errors import (
@@ -200,6 +202,7 @@ from adf_format.container import open_readonly  # imported while the package can
 from adf_format.errors import AdfError
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
+    sys.executable = ""  # it may lie where nobody may go
 os.environ["TMPDIR"] = sys.argv[2]
 try:
     with open_readonly(sys.argv[1]) as container:
@@ -209,32 +212,47 @@ except AdfError as exc:
 """
 
 
-def as_nobody(path: Path, room: Path) -> str:
-    for parent in (room, *room.parents):
-        mode = parent.stat().st_mode
-        if "pytest-of-" in str(parent) and mode & 5 != 5:
-            parent.chmod(mode | 0o055)
-    room.chmod(0o777)
-    command = [sys.executable, "-c", AS_NOBODY, str(path), str(room), *filter(None, sys.path)]
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user can reach, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        (Path(name) / "room").mkdir()
+        (Path(name) / "room").chmod(0o777)
+        (Path(name) / "agents").mkdir()
+        yield Path(name)
+        (Path(name) / "agents").chmod(0o755)
+
+
+def as_nobody(path: Path) -> str:
+    command = [sys.executable, "-c", AS_NOBODY, str(path), str(path.parents[1] / "room"), *filter(None, sys.path)]
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout.strip()
 
 
-def test_a_folder_and_file_that_may_only_be_read(folder: Path, scratch: Path) -> None:
-    path = make(folder / "a.adf")
+def test_a_folder_and_file_that_may_only_be_read(public: Path) -> None:
+    path = make(public / "agents" / "a.adf")
     path.chmod(0o444)
-    folder.chmod(0o555)
-    with untouched(folder):
-        assert as_nobody(path, scratch) == "immutable 3"
-    folder.chmod(0o755)
+    path.parent.chmod(0o555)
+    with untouched(public):
+        assert as_nobody(path) == "immutable 3"
 
 
-def test_permission_denied(folder: Path, scratch: Path) -> None:
-    path = make(folder / "a.adf")
+def test_a_trio_that_may_only_be_read(public: Path) -> None:
+    path = make_live(public / "agents" / "a.adf")
+    for entry in path.parent.iterdir():
+        entry.chmod(0o444)
+    path.parent.chmod(0o555)
+    with untouched(path.parent):
+        assert as_nobody(path) == "private-copy 8"
+    assert not list((public / "room").iterdir())
+
+
+def test_permission_denied(public: Path) -> None:
+    path = make(public / "agents" / "a.adf")
     path.chmod(0o000)
-    assert as_nobody(path, scratch).startswith("UnreadableError permission denied")
-    folder.chmod(0o000)
-    assert as_nobody(path, scratch) == "UnreadableError permission denied"
-    folder.chmod(0o755)
+    assert as_nobody(path) == "UnreadableError permission denied"
+    path.parent.chmod(0o000)
+    assert as_nobody(path) == "UnreadableError permission denied"
 
 
 def test_a_legacy_database_of_another_encoding(folder: Path) -> None:

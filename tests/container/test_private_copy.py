@@ -6,13 +6,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 from container_support import beside, make, make_live, running, untouched
 
-from adf_format.container import Limits, leftovers, open_readonly, private_copy
+from adf_format.container import Limits, leftovers, locate, open_readonly, private_copy, reader
 from adf_format.container.snapshot import copying, locks
 from adf_format.container.snapshot.main import Request, main, snapshot
 from adf_format.container.snapshot.problem import SnapshotError
@@ -73,6 +74,57 @@ def test_killed_while_copying(folder: Path, scratch: Path, how: str) -> None:
     assert not list(scratch.iterdir())
 
 
+def test_without_a_list_of_descriptors(folder: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(folder / "a.adf")
+    monkeypatch.setattr(locate, "_DESCRIPTORS", folder / "nowhere")
+    with open_readonly(path) as container:
+        assert container.source.mode == "private-copy"
+    monkeypatch.setattr(locate, "_OTHER_LIBRARIES", frozenset({"never"}))
+    with open_readonly(path) as container:
+        assert container.source.mode == "immutable"
+
+
+def test_a_copy_can_be_demanded(folder: Path, scratch: Path) -> None:
+    path = make(folder / "a.adf")
+    with untouched(folder), open_readonly(path, private=True) as container:
+        assert container.source.mode == "private-copy"
+        assert not container.changed()
+
+
+def test_a_write_during_opening_leads_to_a_copy(folder: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(folder / "a.adf")
+    whole = path.read_bytes()
+    path.write_bytes(b"half written")
+    monkeypatch.setattr(reader, "_connect", _connect_first_to(reader._connect, whole))
+    with open_readonly(path) as container:
+        assert container.source.mode == "private-copy"
+
+
+def test_ctrl_c_while_opening(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(folder / "a.adf")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reader, "secure", interrupted)
+    before = descriptors()
+    with pytest.raises(KeyboardInterrupt):
+        open_readonly(path)
+    assert descriptors() == before
+
+
+def _connect_first_to(genuine: Callable[[Path], apsw.Connection], whole: bytes) -> Callable[[Path], apsw.Connection]:
+    """Opens what is there, and lets a writer finish its work while the first page is awaited."""
+
+    def connect(name: Path) -> apsw.Connection:
+        if name.stat().st_size == len(whole):
+            return genuine(name)
+        name.write_bytes(whole)
+        raise apsw.CantOpenError("as if")
+
+    return connect
+
+
 def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
@@ -128,7 +180,7 @@ def test_an_interpreter_that_fails(folder: Path, scratch: Path, monkeypatch: pyt
     with pytest.raises(UnreadableError, match="the copying process ended with 1"):
         open_readonly(path)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnreadableError, match="/nowhere/python cannot be started for copying: No such file"):
         open_readonly(path)
     assert not list(scratch.iterdir())
 
