@@ -140,6 +140,10 @@ def test_a_key_is_optional_if_its_object_does_without(pointer: str, optional: bo
     assert keys.is_optional(TOP, config, pointer) is optional
 
 
+def test_below_an_unknown_key_nothing_counts_as_optional() -> None:
+    assert not keys.is_optional(TOP, {"zz": {"a": None}}, "/zz/a")
+
+
 def test_the_required_keys_of_a_condition_count_where_it_holds() -> None:
     endpoint = keys.place("urn:adf-format:config:stream-endpoint:27")
     for value in ({"kind": "tcp", "port": None}, {"kind": "ws", "port": None}):

@@ -81,6 +81,10 @@ def test_a_target_names_a_declared_loop(name: str) -> None:
     assert ("ADF452", f"{TARGETS}/loop") in found(with_target(loop=name))
 
 
+def test_an_empty_loop_name_is_left_to_the_schema() -> None:
+    assert found(with_target(loop="")) == [("ADF409", f"{TARGETS}/loop")]
+
+
 def test_main_is_always_there() -> None:
     assert found(with_target(loop="main")) == []
 

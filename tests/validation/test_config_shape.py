@@ -276,5 +276,13 @@ def test_the_time_for_a_huge_configuration_grows_with_its_size_only(config: dict
     assert sum(one.count for one in findings) + sum(context.collector.left_out.values()) >= 2000
 
 
+def test_what_is_left_out_of_many_unknown_keys_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(family.shape, "REMARKS", 3)
+    for count, said in ((3, 0), (4, 1)):
+        context = looked_at(context_of(fresh(**{f"x{number}": 1 for number in range(count)})))
+        assert len(context.collector.findings()) == 3
+        assert len(context.stats.not_checked) == said
+
+
 def test_a_pointer_through_a_huge_key_is_cut() -> None:
     assert found(fresh(model={"provider": "", "k" * 1_000_000: 1}))[0][1] == "/model/" + "k" * 293 + "…"
