@@ -69,3 +69,12 @@ def test_a_kept_keyword_is_no_problem_for_a_deep_value(schema: dict[str, Any]) -
 
 def test_a_value_nested_too_deeply_to_print_is_named_all_the_same() -> None:
     assert brief(nested(100_000)) == "a deeply nested array"
+
+
+@pytest.mark.parametrize("count", [LONG, LONG + 1, 10 * LONG])
+@pytest.mark.parametrize("text", ["fine", "half a surrogate pair: \ud800"])
+def test_items_that_refer_to_their_own_document_are_explained_in_arrays_of_any_length(count: int, text: str) -> None:
+    """The items of a message do: their fast path used to look for `#/$defs` in the items themselves."""
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] * (count - 1) + [{"type": "text"}]
+    found = checker(storage_version(32).value("content")).problems(blocks)
+    assert [(one.pointer, one.keyword, one.key) for one in found] == [(f"/{count - 1}", "required", "text")]

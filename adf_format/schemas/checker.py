@@ -66,6 +66,13 @@ class Checker:
         except (ValueError, TypeError, OverflowError):
             return bool(self._slow.is_valid(value))
 
+    def is_surely_valid(self, value: object) -> bool:
+        """Say whether the fast path accepts a value; a value that it cannot hold is none that it accepts."""
+        try:
+            return bool(self._fast.is_valid(value))
+        except (ValueError, TypeError, OverflowError):
+            return False
+
     def problems(self, value: object) -> Iterator[Problem]:
         """Yield every violation, in the order of the schema, as they are found.
 

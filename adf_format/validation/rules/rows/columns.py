@@ -272,6 +272,9 @@ def _acceptance(column: Column) -> Accepts:
     if keywords == {"minimum"}:
         minimum = schema["minimum"]
         return lambda value: value >= minimum
+    if keywords == {"minLength"}:
+        shortest = schema["minLength"]
+        return lambda value: len(value) >= shortest
     return Checker(schema).is_valid if keywords else None
 
 
