@@ -13,7 +13,7 @@ from adf_format.sample import messages, settings, snapshots, state, story, trans
 from adf_format.sample.header import normalised
 from adf_format.schemas import storage_version
 
-PAGE_SIZE = 1024  # small pages keep the corpus small
+PAGE_SIZE = 512  # small pages keep the corpus small
 Base = Literal["fresh", "rich"]
 LAST_SEQ = 21  # highest seq ever given, that of an archived row of a deleted loop
 LOCAL_TABLE = "CREATE TABLE local_notes (id INTEGER PRIMARY KEY, note TEXT NOT NULL, created_at INTEGER NOT NULL)"
@@ -30,7 +30,7 @@ def build(path: str | Path, version: int, base: Base = "rich") -> None:
 
 @cache
 def content(version: int, base: Base = "rich") -> bytes:
-    """Return the bytes of the sample: page size 1024, rollback journal, no clean-up needed."""
+    """Return the bytes of the sample: page size 512, rollback journal, no clean-up needed."""
     connection = apsw.Connection(":memory:")
     try:
         connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")

@@ -49,7 +49,7 @@ VALUE = rule(
     what="The value of a key of the format has its form.",
     why="Runtimes read these values without asking.",
     source=("STO-038", "CFG 4.8"),
-    fires="UPDATE adf_meta SET value = '[\"\"]' WHERE key = 'adf_did_history'",
+    fires="UPDATE adf_meta SET value = '0.3' WHERE key = 'adf_version'",
     silent="UPDATE adf_meta SET value = '[\"did:key:z6MkOld\"]' WHERE key = 'adf_did_history'",
 )
 VALUE_TOLERATED = rule(
