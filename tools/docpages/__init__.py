@@ -1,0 +1,1 @@
+"""The pages of `docs/` that derive from the code: see `tools/build_docs.py`."""
