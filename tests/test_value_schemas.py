@@ -94,8 +94,8 @@ CASES: list[tuple[str, Any, set[str]]] = [
     ("timer-schedule:21", {"mode": "interval", "every_ms": 5, "max_runs": 0}, WARNING),
     ("timer-schedule:21", {"mode": "cron", "cron": ""}, WARNING),
     ("timer-schedule:21", {"mode": "cron", "every_ms": 5}, ERROR),
-    ("timer-scope:21", ["agent", "agent"], OK),
-    ("timer-scope:21", [], WARNING),
+    ("timer-scope:21", ["agent", "agent"], WARNING),
+    ("timer-scope:21", [], ERROR),
     ("timer-scope:21", ["document"], ERROR),
     ("timer-scope:21", "agent", ERROR),
     # messages: CFG 4.3

@@ -34,6 +34,7 @@ class Problem:
     :ivar severity: `error`, `warning` or `info`, from `x-adf-severity`
     :ivar message: what is wrong, without the value's surroundings
     :ivar key: the missing key, for `required`
+    :ivar optional: whether the value stands under a key that its object could do without
     """
 
     pointer: str
@@ -41,6 +42,7 @@ class Problem:
     severity: str
     message: str
     key: str | None = None
+    optional: bool = False
 
 
 class Checker:
@@ -124,7 +126,8 @@ def _problems(error: ValidationError) -> Iterator[Problem]:
             severity = severity.get(key, ERROR)
         yield Problem(place, "required", severity, f"the key {key!r} is missing", key)
     else:
-        yield Problem(place, str(error.validator), severity, _message(error))
+        optional = not getattr(error, "demanded", True)
+        yield Problem(place, str(error.validator), severity, _message(error), optional=optional)
 
 
 def _missing_key(error: ValidationError) -> str:

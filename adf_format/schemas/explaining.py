@@ -34,7 +34,7 @@ def explaining_class() -> Any:
 
     standard = Draft202012Validator.VALIDATORS
     keywords = {name: _unprinted(name, test, standard[name]) for name, test in CONTAINER_TESTS.items()}
-    keywords |= {"pattern": _pattern, "items": _items, "$ref": _ref}
+    keywords |= {"pattern": _pattern, "items": _items, "properties": _properties, "$ref": _ref}
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
     return validators.extend(Draft202012Validator, keywords, type_checker=types)  # type: ignore[no-untyped-call]
 
@@ -78,6 +78,20 @@ def _items(validator: Any, items: Any, instance: Any, schema: Mapping[str, Any])
     for index in range(first, len(instance)):
         if accepts is None or not accepts(instance[index]):
             yield from validator.descend(instance[index], items, path=index)
+
+
+def _properties(
+    validator: Any, properties: Mapping[str, Any], instance: Any, schema: Mapping[str, Any]
+) -> Iterator[Any]:
+    """Mark errors of values whose key the same schema demands: null is milder where the key can be left out."""
+    if not isinstance(instance, dict):
+        return
+    for name, inner in properties.items():
+        if name in instance:
+            for error in validator.descend(instance[name], inner, path=name, schema_path=name):
+                if len(error.relative_path) == 1:
+                    error.demanded = name in schema.get("required", ())
+                yield error
 
 
 def _ref(validator: Any, ref: str, instance: Any, schema: Any) -> Iterator[Any]:

@@ -144,7 +144,7 @@ class JsonVisitor:
 
 def rule_of(problem: Problem, value: Any) -> Rule:
     """Choose the rule for a violation: null for an optional key is milder than another wrong type."""
-    if problem.keyword == "type" and problem.pointer and at(value, problem.pointer) is None:
+    if problem.keyword == "type" and problem.optional and at(value, problem.pointer) is None:
         return NULL_OPTIONAL
     return SHAPE if problem.severity == "error" else SHAPE_TOLERATED
 
