@@ -49,6 +49,7 @@ DUPLICATE_KEYS = rule(
     source=("STO-019", "AUD-010"),
     fires="""UPDATE adf_config SET config_json = '{"state":"off",' || substr(config_json, 2)""",
     silent="""UPDATE adf_config SET config_json = '{"x-note":"off",' || substr(config_json, 2)""",
+    fix="keep the last of the values, which is the one in effect",
 )
 RULES = (ROW, NOT_JSON, DUPLICATE_KEYS)
 

@@ -24,6 +24,7 @@ PROHIBITED = rule(
     fires=put(("$.loops[0].tools[#]", "loop_manage")),
     silent=put(("$.loops[0].tools[#]", "sys_set_state")),
     since=29,
+    fix="remove the name from the list",
 )
 NAME = rule(
     "ADF444",
@@ -35,6 +36,7 @@ NAME = rule(
     fires=put(("$.loops[0].name", "main")),
     silent=put(("$.loops[1].name", "main2")),
     since=29,
+    fix="rename the loop",
 )
 TOO_MANY = rule(
     "ADF445",
@@ -70,6 +72,7 @@ HOOK_SCOPE = rule(
         ("$.pre_llm_hook", {"source": "lib/api.ts", "scope": "loops", "loops": ["gardener"], "include_main": True})
     ),
     since=28,
+    fix="remove the key, or make the scope `loops`",
 )
 UNGRANTED = rule(
     "ADF458",
@@ -96,6 +99,7 @@ MODEL = rule(
     ),
     silent=put(("$.loops[1].model", {"provider": "custom:local"})),
     since=29,
+    fix="enable `sys_code` or `sys_lambda`, or remove `model`",
 )
 HOOK_UNKNOWN_LOOP = rule(
     "ADF461",
@@ -118,6 +122,7 @@ TOO_EARLY = rule(
     fires=Example(put(("$.loops", [{"name": "gardener", "goal": "Tend.", "enabled": True}])), on=28),
     silent=Example(put(("$.x-loops", [])), on=28),
     until=28,
+    fix="remove `loops`, or migrate the file to 29",
 )
 LONG_GOAL = rule(
     "ADF476",
@@ -140,6 +145,7 @@ NO_STOP = rule(
     fires=put(("$.loops[0].autonomous", True)),
     silent=put(("$.loops[0].autonomous", True), ("$.loops[0].tools[#]", "sys_set_state")),
     since=29,
+    fix="add `sys_set_state` to its tools",
 )
 RESTRICTED = rule(
     "ADF479",

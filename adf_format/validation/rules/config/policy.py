@@ -26,6 +26,7 @@ TABLE_NAME = rule(
     source=("CFG X27",),
     fires=put(("$.security.table_protections.notes", "append_only")),
     silent=put(("$.security.table_protections.local_more", "append_only")),
+    fix="remove the entry",
 )
 AUDIT_PLACES = rule(
     "ADF464",
@@ -47,6 +48,7 @@ AMBIGUOUS_DEFAULT = rule(
     source=("CFG K8",),
     fires=drop("$.messaging.receive"),
     silent=drop("$.messaging.mode"),
+    fix="write the key out",
 )
 SIGNATURE = rule(
     "ADF467",
@@ -57,6 +59,7 @@ SIGNATURE = rule(
     source=("CFG K21",),
     fires=put(("$.security.require_signature", True)),
     silent=put(("$.security.require_signature", True), ("$.security.allow_unsigned", False)),
+    fix="set `allow_unsigned` to false",
 )
 PROVIDER = rule(
     "ADF469",
@@ -67,6 +70,7 @@ PROVIDER = rule(
     source=("CFG 3", "CFG 2.22", "LOOP-059"),
     fires=put(("$.model.provider", "custom:remote")),
     silent=put(("$.model.provider", "custom:local")),
+    fix="add the provider to `providers`",
 )
 LOCKED_FIELD = rule(
     "ADF471",
@@ -77,6 +81,7 @@ LOCKED_FIELD = rule(
     source=("CFG 7",),
     fires=put(("$.locked_fields", ["model.temprature"])),
     silent=put(("$.locked_fields", ["model.temperature", "tools.enabled", "mcp.new_tools_restricted"])),
+    fix="correct the path, or remove the entry",
 )
 DELAY_ORDER = rule(
     "ADF472",
@@ -88,6 +93,7 @@ DELAY_ORDER = rule(
     fires=put(("$.recovery", {"base_delay_ms": 400000})),
     silent=put(("$.recovery", {"base_delay_ms": 400000, "max_delay_ms": 400000})),
     since=28,
+    fix="raise `max_delay_ms`",
 )
 COPY_DIFFERS = rule(
     "ADF474",

@@ -21,6 +21,7 @@ NO_LAMBDA = rule(
     source=("CFG X5",),
     fires=put((f"{ROUTE}.lambda", "")),
     silent=put((f"{ROUTE}.method", "WS")),
+    fix="name a lambda, or remove the route",
 )
 RESERVED_ROUTE = rule(
     "ADF436",
@@ -31,6 +32,7 @@ RESERVED_ROUTE = rule(
     source=("CFG X6",),
     fires=put((f"{ROUTE}.path", "//inbox/read")),
     silent=put((f"{ROUTE}.path", "/inboxes/card")),
+    fix="choose another path",
 )
 RESERVED_PATTERN = rule(
     "ADF437",
@@ -41,6 +43,7 @@ RESERVED_PATTERN = rule(
     source=("CFG X7",),
     fires=put(("$.serving.shared.patterns", ["card/*"])),
     silent=put(("$.serving.shared.patterns", ["cards/*", "*/card"])),
+    fix="choose another folder",
 )
 RULES = (NO_LAMBDA, RESERVED_ROUTE, RESERVED_PATTERN)
 

@@ -41,6 +41,7 @@ OUTSIDE_LIST = rule(
     source=("CFG 2", "CFG 3", "CFG 5"),
     fires=put(("$.state", "thinking")),
     silent=put(("$.state", "suspended")),
+    fix="choose one of the listed values",
 )
 MISSING = rule(
     "ADF406",
@@ -61,6 +62,7 @@ SECTION_MISSING = rule(
     source=("CFG 3",),
     fires=drop("$.limits"),
     silent=drop("$.compute"),
+    fix="add the section as a fresh file has it: see `adf-format new`",
 )
 LIMIT = rule(
     "ADF408",
@@ -91,6 +93,7 @@ NULL = rule(
     source=("CFG K9", "CFG 1.4"),
     fires=put(("$.triggers.on_inbox.targets[0].interval_ms", None)),
     silent=put(("$.limits.max_active_turns", None)),
+    fix="remove the key",
 )
 UNKNOWN_KEY = rule(
     "ADF411",
@@ -121,6 +124,7 @@ REMOVED = rule(
     source=("CFG 2.1", "CFG 3"),
     fires=put(("$.limits.max_loop_rows", 500)),
     silent=Example(put(("$.limits.max_loop_rows", 500)), on=21),
+    fix="remove the key",
 )
 OUTSIDE_LIST_TOLERATED = rule(
     "ADF415",

@@ -25,6 +25,7 @@ NO_IMAGE = rule(
     source=("CFG X8",),
     fires=put((f"{BINDING}.b", {"kind": "process", "isolation": "container_isolated", "command": ["cat"]})),
     silent=put((f"{BINDING}.b", {"kind": "process", "isolation": "container_shared", "command": ["cat"]})),
+    fix="name an image, or choose `container_shared`",
 )
 UMBILICAL_SINK = rule(
     "ADF439",
@@ -35,6 +36,7 @@ UMBILICAL_SINK = rule(
     source=("CFG X9",),
     fires=put((f"{BINDING}.b", {"kind": "umbilical", "filter": {"event_types": ["turn.completed"]}})),
     silent=put((f"{BINDING}.a", {"kind": "umbilical", "filter": {"event_types": ["turn.completed"]}})),
+    fix="swap the two ends",
 )
 ENDPOINT_WILDCARD = rule(
     "ADF440",
@@ -45,6 +47,7 @@ ENDPOINT_WILDCARD = rule(
     source=("CFG X10",),
     fires=put((f"{BINDING}.a", {"kind": "umbilical"})),
     silent=put((f"{BINDING}.a", {"kind": "umbilical", "filter": {"allow_wildcard": True}})),
+    fix="list the event types, or set `filter.allow_wildcard` to true",
 )
 TAP_WILDCARD = rule(
     "ADF441",
@@ -55,6 +58,7 @@ TAP_WILDCARD = rule(
     source=("CFG X11", "CFG K25"),
     fires=put((f"{TAP}.filter", {"event_types": ["turn.*"]})),
     silent=put((f"{TAP}.filter", {"event_types": ["turn.*"], "allow_wildcard": True})),
+    fix="list the event types, or set `filter.allow_wildcard` to true",
 )
 UNKNOWN_EVENT = rule(
     "ADF442",
@@ -75,6 +79,7 @@ NO_ALLOWLIST = rule(
     source=("CFG X26",),
     fires=put(("$.stream_bind", {"allow_tcp_bind": True, "tcp_allowlist": []})),
     silent=put(("$.stream_bind", {"allow_tcp_bind": True, "tcp_allowlist": [{"host": "localhost"}]})),
+    fix="list the addresses",
 )
 UNKNOWN_CONNECTION = rule(
     "ADF470",
@@ -85,6 +90,7 @@ UNKNOWN_CONNECTION = rule(
     source=("CFG 3", "CFG 2.20"),
     fires=put((f"{BINDING}.a.connection_id", "food")),
     silent=put(("$.ws_connections[0].id", "food"), (f"{BINDING}.a.connection_id", "food")),
+    fix="add the connection to `ws_connections`",
 )
 EMPTY_PORTS = rule(
     "ADF480",
@@ -95,6 +101,7 @@ EMPTY_PORTS = rule(
     source=("CFG 2.20",),
     fires=put(("$.stream_bind", {"tcp_allowlist": [{"host": "localhost", "min_port": 9000, "max_port": 8000}]})),
     silent=put(("$.stream_bind", {"tcp_allowlist": [{"host": "localhost", "min_port": 9000, "max_port": 9000}]})),
+    fix="swap the two",
 )
 RULES = (
     NO_IMAGE, UMBILICAL_SINK, ENDPOINT_WILDCARD, TAP_WILDCARD, UNKNOWN_EVENT, NO_ALLOWLIST, UNKNOWN_CONNECTION,

@@ -36,6 +36,7 @@ COMPUTE_TARGET = rule(
     source=("CFG X18",),
     fires=put(("$.compute", {"enabled": True, "allowed_targets": ["isolated"], "default_target": "host"})),
     silent=put(("$.compute", {"enabled": True, "default_target": "host"})),
+    fix="add it to `allowed_targets`, or choose an allowed one",
 )
 CHANGED_TOOL = rule(
     "ADF449",
@@ -46,6 +47,7 @@ CHANGED_TOOL = rule(
     source=("CFG X19",),
     fires=put(("$.tools[#]", PUSHED | {"enabled": True})),
     silent=put(("$.tools[#]", PUSHED)),
+    fix="set `enabled` to false and `restricted` to true until the owner has looked at it",
 )
 DUPLICATE = rule(
     "ADF450",
@@ -56,6 +58,7 @@ DUPLICATE = rule(
     source=("CFG X20", "LOOP-036"),
     fires=put(("$.tools[#]", {"name": "fs_read", "enabled": False, "visible": False})),
     silent=put(("$.tools[#]", {"name": "fs_read2", "enabled": False, "visible": False})),
+    fix="remove the entry that is not in effect, the later one",
 )
 NOT_VISIBLE = rule(
     "ADF465",
@@ -66,6 +69,7 @@ NOT_VISIBLE = rule(
     source=("CFG K7",),
     fires=drop("$.tools[0].visible"),
     silent=drop("$.tools[0].restricted"),
+    fix="write `visible` out",
 )
 SERVER_NAME = rule(
     "ADF468",

@@ -25,6 +25,7 @@ TWO_TIMINGS = rule(
     source=("CFG X1",),
     fires=put((f"{INBOX}.debounce_ms", 1000), (f"{INBOX}.interval_ms", 5000)),
     silent=put((f"{INBOX}.batch_ms", 1000), (f"{INBOX}.batch_count", 5)),
+    fix="keep one of the three",
 )
 BATCH_COUNT = rule(
     "ADF432",
@@ -35,6 +36,7 @@ BATCH_COUNT = rule(
     source=("CFG X2",),
     fires=put((f"{INBOX}.batch_count", 5)),
     silent=put((f"{INBOX}.batch_count", 5), (f"{INBOX}.batch_ms", 1000)),
+    fix="add `batch_ms`, or remove `batch_count`",
 )
 AGENT_CODE = rule(
     "ADF433",
@@ -45,6 +47,7 @@ AGENT_CODE = rule(
     source=("CFG X3",),
     fires=put((f"{INBOX}.warm", False)),
     silent=put((f"{INBOX}.lambda", ""), (f"{INBOX}.command", "")),
+    fix="remove the key, or make the scope `system`",
 )
 TWO_ACTIONS = rule(
     "ADF434",
@@ -55,6 +58,7 @@ TWO_ACTIONS = rule(
     source=("CFG X4",),
     fires=put((INBOX, {"scope": "system", "lambda": "lib/api.ts:status", "command": "ls"})),
     silent=put((INBOX, {"scope": "system", "lambda": "lib/api.ts:status", "command": ""})),
+    fix="remove one of the two",
 )
 SYSTEM_LOOP = rule(
     "ADF451",
@@ -66,6 +70,7 @@ SYSTEM_LOOP = rule(
     fires=put((INBOX, {"scope": "system", "lambda": "lib/api.ts:status", "loop": "gardener"})),
     silent=put((INBOX, {"scope": "agent", "loop": "gardener"})),
     since=29,
+    fix="remove `loop`",
 )
 UNKNOWN_LOOP = rule(
     "ADF452",
@@ -77,6 +82,7 @@ UNKNOWN_LOOP = rule(
     fires=put((f"{INBOX}.loop", "gardner")),
     silent=put((f"{INBOX}.loop", "main")),
     since=29,
+    fix="declare the loop, or remove `loop` to wake `main`",
 )
 FILTER_MISSING = rule(
     "ADF453",
@@ -87,6 +93,7 @@ FILTER_MISSING = rule(
     source=("CFG X23", "CFG K19", "CFG Q2"),
     fires=put(("$.triggers.on_file_change", {"enabled": True, "targets": [{"scope": "agent"}]})),
     silent=put(("$.triggers.on_tool_call", {"enabled": True, "targets": []})),
+    fix="add the filter; `*` stands for everything",
 )
 FILTER_MISSING_DISABLED = rule(
     "ADF460",
@@ -97,6 +104,7 @@ FILTER_MISSING_DISABLED = rule(
     source=("CFG X23", "CFG Q2"),
     fires=put(("$.triggers.on_tool_call.targets", [{"scope": "agent"}])),
     silent=put(("$.triggers.on_tool_call.targets", [{"scope": "agent", "filter": {"tools": ["fs_*"]}}])),
+    fix="add the filter; `*` stands for everything",
 )
 UNKNOWN_FILTER = rule(
     "ADF454",
@@ -107,6 +115,7 @@ UNKNOWN_FILTER = rule(
     source=("CFG X24", "CFG 1.2", "CFG K15"),
     fires=put((f"{INBOX}.filter", {"watch": "*"})),
     silent=put((f"{INBOX}.filter", {"sender": "did:key:z6MkPeer"})),
+    fix="remove the key",
 )
 WRONG_SOURCE = rule(
     "ADF455",
