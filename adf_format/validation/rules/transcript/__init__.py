@@ -9,6 +9,6 @@ PASSES: tuple[Pass, ...] = (
 VISITS: tuple[Visit, ...] = (
     Visit("tool calls", tools.RULES, "adf_loop", tools.ToolCalls, ("seq", "role", "content_json")),
     Visit("messages", messages.RULES, "adf_loop", messages.Messages, ("role", "content_json")),
-    Visit("loops of rows", loops.RULES, "adf_loop", loops.Loops, ("loop", "role", "content_json")),
+    Visit("loops of rows", loops.RULES, "adf_loop", loops.Loops, ("loop",)),
     Visit("times of rows", times.RULES, "adf_loop", times.Times, ("created_at",), Depth.DEEP),
 )

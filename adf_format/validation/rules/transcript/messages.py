@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Columns, Context
@@ -25,6 +26,7 @@ HEADER = re.compile(
     r"|[a-z][a-z0-9_.-]{0,63} \| loop_inject=v2 \| origin=[a-zA-Z0-9_.:/-]{1,128}(?: \| key=[a-zA-Z0-9_.:-]{1,128})?)"
     r"\]"
 )
+STAMP = "[from loop:"
 AUDITED = "[Loop Compacted, audited]"
 PLACEHOLDER = re.compile(r"\[Loop Compacted(?:, audited)?\] \(Summary generation ")
 MARKER = re.compile(r"(?:\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\] )?\[S\d+\]")
@@ -59,6 +61,17 @@ UNPROVEN = rule(
     source=("CMP-027", "CMP-028"),
     fires="DELETE FROM adf_audit WHERE source LIKE 'loop%'",
     silent=put(9, say("[Loop Compacted] The agent wrote a plan.")) + ";DELETE FROM adf_audit WHERE source LIKE 'loop%'",
+)
+UNKNOWN_SENDER = rule(
+    "ADF613",
+    "stamp-of-unknown-loop",
+    Severity.INFO,
+    what="A row that was sent by a loop names one that the configuration declares, or `main`.",
+    why="The sender was deleted since, or the stamp was typed by somebody.",
+    source=("LOOP-151", "ROW-024"),
+    since=29,
+    fires=put(18, say("[from loop:drafter] done")),
+    silent=put(18, say("[from loop:reviewer] done")),
 )
 STORED_MARKER = rule(
     "ADF614",
@@ -100,7 +113,7 @@ LOST = rule(
     fires=put(9, say("[Loop Compacted, audited] (Summary generation failed: 529)")),
     silent=put(9, say("[Loop Compacted, audited] Nothing was said about (Summary generation).")),
 )
-RULES = (FOREIGN_BLOCK, HEADER_FORM, UNPROVEN, STORED_MARKER, USAGE, CONTEXT_ROLE, LOST)
+RULES = (FOREIGN_BLOCK, HEADER_FORM, UNPROVEN, UNKNOWN_SENDER, STORED_MARKER, USAGE, CONTEXT_ROLE, LOST)
 
 
 class Messages:
@@ -113,6 +126,7 @@ class Messages:
         self._tokens = columns.position.get("tokens", -1)
         self._loop = columns.position.get("loop", -1)
         self._archived: dict[object, bool] = {}
+        self._loops = context.declared_loops | {"main"}
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at one row."""
@@ -141,6 +155,8 @@ class Messages:
                 self._report(HEADER_FORM, "the header of a context row cannot be read", rowid)
         elif text.startswith(SUMMARY) and role == "user":
             self._summary(rowid, text, values)
+        elif text.startswith(STAMP) and role == "user":
+            self._stamp(rowid, text)
         elif (MARKER if role == "assistant" else STAMPED_MARKER).match(text):
             self._report(STORED_MARKER, "a marker of the request is stored with the text", rowid)
 
@@ -151,6 +167,12 @@ class Messages:
             loop = values[self._loop] if self._loop > 0 else "main"
             if not self._has_snapshot(loop):
                 self._report(UNPROVEN, f"no snapshot of loop {brief(loop)} is in adf_audit", rowid)
+
+    def _stamp(self, rowid: int, text: str) -> None:
+        sender = text[len(STAMP) : len(STAMP) + 100].partition("]")[0]
+        if sender not in self._loops and isinstance(self._context.config_decoded, Decoded):
+            message = f"the configuration declares no loop {brief(sender)}, which is said to have sent this"
+            self._report(UNKNOWN_SENDER, message, rowid)
 
     def _has_snapshot(self, loop: object) -> bool:
         """Whether anything of a loop was archived; a bare `loop` stands for `main` (AUD-006)."""
