@@ -112,11 +112,11 @@ def _run(out: Output, arguments: list[str], expected: int = EXIT_OK) -> None:
 
     :raises AdfError: it ended in another way than announced
     """
-    from adf_format.cli.main import cli
+    from adf_format.cli.main import invoke
 
     out.line(out.screen.paint(visible(f"$ adf-format {' '.join(arguments)}"), "cyan"))
     out.stream.flush()
-    code = cli.main(arguments, prog_name="adf-format", standalone_mode=False)
+    code = invoke(arguments)
     if code != expected:
         raise AdfError(f"`adf-format {arguments[0]}` ended with {code} where {expected} was announced")
     out.line()

@@ -141,7 +141,7 @@ def _tokens(facts: list[dict[str, Any]]) -> Iterator[str]:
 
 def _audit(facts: Mapping[str, Any]) -> Iterator[str]:
     sources = [
-        f"{visible(str(one['source']))} {one['snapshots']} ({one['entries']:,} {'entry' if one['entries'] == 1 else 'entries'})"
+        f"{visible(str(one['source']))} {one['snapshots']} ({one['entries']:,} archived)"
         for one in facts["sources"][:8]
     ]
     yield f"{counted(facts['snapshots'], 'snapshot')}{': ' if sources else ''}{', '.join(sources)}"

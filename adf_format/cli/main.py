@@ -25,6 +25,8 @@ COMMANDS = {
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }
 
+_COMPLETE = "_ADF_FORMAT_COMPLETE"
+
 EPILOG = """
 \b
 Try it:
@@ -136,12 +138,25 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code. Never raises: what goes wrong is said in one line on stderr."""
     try:
-        code = cli.main(
-            list(arguments), prog_name=_program(), complete_var="_ADF_FORMAT_COMPLETE", standalone_mode=False
-        )
+        code = invoke(arguments)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
         return _explained(error)
+    return code
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit code; whatever goes wrong is raised.
+
+    Not `click.Group.main`, which gives the exit code of a lost pipe and the words of an interrupt a meaning of its own.
+    """
+    if os.environ.get(_COMPLETE):
+        cli.main(list(arguments), prog_name=_program(), complete_var=_COMPLETE)
+    try:
+        with cli.make_context(_program(), list(arguments)) as ctx:
+            code = cli.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     return code if isinstance(code, int) else EXIT_OK
 
 
