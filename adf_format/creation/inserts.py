@@ -17,7 +17,7 @@ from adf_format.schemas.ddl import quote
 def insert(connection: apsw.Connection, table: Table, row: Mapping[str, Any]) -> None:
     """Insert a row given by column name; columns that other storage versions have are left out.
 
-    Objects and arrays become the JSON text of a JSON column; booleans become 0 and 1.
+    Objects and arrays become JSON text, as JavaScript writes it.
 
     :raises SchemaError: a column that no storage version has
     """
@@ -37,6 +37,4 @@ def _known(table: str) -> frozenset[str]:
 
 
 def _stored(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
     return javascript_json(value) if isinstance(value, (dict, list)) else value
