@@ -7,6 +7,7 @@ from typing import Any
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
 from adf_format.schemas import checker
+from adf_format.schemas.checker import pointer as pointer_of
 from adf_format.validation.context import Context, Pass
 from adf_format.validation.rule import Severity, rule
 
@@ -62,12 +63,12 @@ SKILLS = rule(
 )
 
 
-def exists(context: Context, path: str) -> bool:
-    """Whether the agent has a file of this path; one look-up in the primary key."""
+def is_missing(context: Context, path: str) -> bool:
+    """Whether the agent is known to have no file of this path; one look-up in the primary key."""
     if not context.has("adf_files", "path"):
         return False
     query = "SELECT 1 FROM adf_files WHERE path = ?"
-    return context.container.connection.execute(query, (path,)).fetchone() is not None
+    return context.container.connection.execute(query, (path,)).fetchone() is None
 
 
 def file_of_lambda(reference: object) -> str | None:
@@ -96,7 +97,7 @@ def check_lambdas(context: Context) -> None:
     """Look for the files of the lambdas that the configuration names."""
     for pointer, reference in _lambdas(context.config, ""):
         file = file_of_lambda(reference)
-        if file is not None and not exists(context, file):
+        if file is not None and is_missing(context, file):
             text = "the file of the lambda is not in adf_files"
             context.report(LAMBDA, text, table="adf_config", rowid=1, column="config_json", pointer=pointer)
 
@@ -111,7 +112,7 @@ def _lambdas(value: Any, pointer: str, depth: int = 0) -> list[tuple[str, Any]]:
             if key == "lambda" and isinstance(inner, str):
                 found.append((f"{pointer}/lambda", inner))
             elif isinstance(inner, dict | list):
-                found += _lambdas(inner, f"{pointer}/{key}", depth + 1)
+                found += _lambdas(inner, pointer + pointer_of((key,)), depth + 1)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             if isinstance(inner, dict | list):

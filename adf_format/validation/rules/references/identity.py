@@ -111,6 +111,7 @@ def check(context: Context) -> None:
 
 
 def _check_algorithm(context: Context, purpose: str, algorithm: Any, place: dict[str, Any]) -> None:
+    wrong: tuple[str, ...]
     if purpose == PRIVATE:
         wrong = ("env:credentials",)
     elif purpose.startswith("crypto:"):
@@ -118,7 +119,7 @@ def _check_algorithm(context: Context, purpose: str, algorithm: Any, place: dict
     else:
         wrong = ("env:identity",)
     if algorithm in wrong:
-        kind = "the private signing key" if purpose == PRIVATE else f"a {purpose.partition(':')[0]} row"
+        kind = "the private signing key" if purpose == PRIVATE else f"{brief(purpose.partition(':')[0])} row"
         context.report(ALGORITHM, f"{kind} under {algorithm!r}", **place, column="encryption_algo")
 
 

@@ -8,7 +8,7 @@ from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.validation.context import Columns, Context, Visit
 from adf_format.validation.rule import Severity, rule
-from adf_format.validation.rules.references.files import exists
+from adf_format.validation.rules.references.files import is_missing
 
 ATTACHMENT = rule(
     "ADF720",
@@ -42,7 +42,7 @@ class Attachments:
                 self._look_up(rowid, index, one["path"])
 
     def _look_up(self, rowid: int, index: int, path: str) -> None:
-        if path.isprintable() and not exists(self._context, path):
+        if path.isprintable() and is_missing(self._context, path):
             text = "the file of an attachment is not in adf_files"
             place = {"table": self._table, "rowid": rowid, "column": "attachments", "pointer": f"/{index}/path"}
             self._context.report(ATTACHMENT, text, **place)

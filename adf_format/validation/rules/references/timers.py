@@ -9,7 +9,7 @@ from adf_format.jsontext import Decoded, decode
 from adf_format.rows import Row
 from adf_format.validation.context import Columns, Context, Pass, Visit
 from adf_format.validation.rule import Severity, rule
-from adf_format.validation.rules.references.files import exists, file_of_lambda
+from adf_format.validation.rules.references.files import file_of_lambda, is_missing
 
 TURN = "adf_runtime_turn_checkpoint"
 
@@ -52,10 +52,8 @@ INTERRUPTED = rule(
     what="A file that was closed cleanly has no turn under way.",
     why="The turn was cut off; at the next start the runtime marks it as interrupted and does not replay it.",
     source=("ROW-030", "ROW-031"),
-    fires=(
-        "UPDATE adf_meta SET value = json_set(value, '$.status', 'in_progress') WHERE key = 'adf_runtime_turn_checkpoint'"
-    ),
-    silent="UPDATE adf_meta SET value = json_set(value, '$.status', 'failed') WHERE key = 'adf_runtime_turn_checkpoint'",
+    fires=f"UPDATE adf_meta SET value = json_set(value, '$.status', 'in_progress') WHERE key = '{TURN}'",
+    silent=f"UPDATE adf_meta SET value = json_set(value, '$.status', 'failed') WHERE key = '{TURN}'",
 )
 
 
@@ -73,7 +71,7 @@ class TimerLoop:
         if isinstance(loop, str):
             self._stamp(rowid, loop, json.get("scope"))
         file = file_of_lambda(values[self._lambda])
-        if file is not None and not exists(self._context, file):
+        if file is not None and is_missing(self._context, file):
             self._report(LAMBDA, "the file of its lambda is not in adf_files", rowid, "lambda")
 
     def _stamp(self, rowid: int, loop: str, scope: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
 from adf_format.schemas import metakeys
+from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Meta, Pass
 from adf_format.validation.rule import Severity, rule
 
@@ -106,12 +107,12 @@ def check(context: Context) -> None:
 def _check_key(context: Context, key: str, row: Meta, entry: metakeys.MetaKey) -> None:
     place: dict[str, Any] = {"table": "adf_meta", "rowid": row.rowid}
     if entry.until is not None and context.version.number > entry.until:
-        context.report(RETIRED, f"the key {key!r} belongs to schema {entry.until} and older", **place)
+        context.report(RETIRED, f"the key {entry.name!r} belongs to schema {entry.until} and older", **place)
         return
-    if entry.protection not in (None, row.protection) and row.protection is not None:
+    if entry.protection not in (None, row.protection) and isinstance(row.protection, str):
         mirror = key in MIRRORS
-        name = "a copy" if mirror else repr(key)
-        text = f"{name} is {row.protection!a} where {entry.protection!r} is expected"
+        name = "a copy" if mirror else repr(entry.name)
+        text = f"{name} is {brief(row.protection)} where {brief(entry.protection)} is expected"
         broken = MIRROR_PROTECTION if mirror else PROTECTION
         context.report(broken, text, **place, column="protection")
     if entry.per_loop and ":" in key:
@@ -119,26 +120,27 @@ def _check_key(context: Context, key: str, row: Meta, entry: metakeys.MetaKey) -
         if loop not in context.declared_loops:
             context.report(LOOP_KEY, f"{entry.name!r} is kept for a loop that is not declared", **place)
     if isinstance(row.value, str):
-        _check_value(context, key, row.value, entry, place)
+        _check_value(context, row.value, entry, place)
 
 
-def _check_value(context: Context, key: str, text: str, entry: metakeys.MetaKey, place: dict[str, Any]) -> None:
+def _check_value(context: Context, text: str, entry: metakeys.MetaKey, place: dict[str, Any]) -> None:
     value: Any = text
     if entry.json:
         try:
             decoded = decode(text)
         except JsonTextError as error:
-            context.report(VALUE_TOLERATED, f"{key!r} is not JSON: {error.message}", **place, column="value")
+            context.report(VALUE_TOLERATED, f"{entry.name!r} is not JSON: {error.message}", **place, column="value")
             return
         value = decoded.value
         if decoded.duplicates:
-            context.report(VALUE_TOLERATED, f"{key!r}: an object names a key more than once", **place, column="value")
+            text = f"{entry.name!r}: an object names a key more than once"
+            context.report(VALUE_TOLERATED, text, **place, column="value")
     if entry.check.is_valid(value):
         return
     for problem in entry.check.problems(value):
         broken = VALUE if problem.severity == "error" else VALUE_TOLERATED
         pointer = problem.pointer or None
-        context.report(broken, f"{key!r}: {problem.message}", **place, column="value", pointer=pointer)
+        context.report(broken, f"{entry.name!r}: {problem.message}", **place, column="value", pointer=pointer)
 
 
 PASSES = (Pass("keys of adf_meta", RULES, check, ("adf_meta",)),)

@@ -11,6 +11,7 @@ from adf_format.validation.context import Columns, Context, Visit
 from adf_format.validation.rule import Severity, rule
 
 TERMINAL = frozenset({"completed", "failed", "denied", "cancelled"})
+OPEN = frozenset({"pending", "pending_approval", "running"})
 
 CRON = rule(
     "ADF330",
@@ -81,9 +82,9 @@ class TaskTime:
         self._status, self._time = columns.position["status"], columns.position["completed_at"]
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
-        """Compare status and time of one task."""
+        """Compare status and time of one task; of an unknown status nothing is known."""
         over, timed = values[self._status] in TERMINAL, values[self._time] is not None
-        if over != timed:
+        if over != timed and (over or values[self._status] in OPEN):
             text = f"the task is {values[self._status]} {'without' if over else 'with'} a completion time"
             self._report(TASK_TIME, text, table="adf_tasks", rowid=rowid, column="completed_at")
 
