@@ -84,7 +84,7 @@ CONTROL_TEXT: Rule = rule(
     "ADF807",
     "control-character-in-text",
     INFO,
-    what="Texts hold no control characters other than tab and line breaks.",
+    what="Texts hold no control characters that steer a terminal (tabs, line breaks, form feeds, backspaces are fine).",
     why="Output of programs is full of them; a viewer that prints them raw lets the text steer the terminal.",
     source=("CLI contract",),
     fires=_said("char(27) || '[31mred'"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-# Everything except tab, line feed and carriage return
-_CONTROL = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+# Those that steer a terminal. Not tab, line breaks, form feed, backspace and delete: JSON may hold them without a
+# `\u` escape, so that looking for them would make every text a slow one.
+_CONTROL = r"\x00-\x07\x0b\x0e-\x1f\x80-\x9f"
 _DIRECTION = "\u202a-\u202e\u2066-\u2069"
 _TAGS = "\U000e0000-\U000e007f"
 

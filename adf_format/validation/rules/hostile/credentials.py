@@ -22,7 +22,7 @@ SHAPES = re.compile(
     r"|\bglpat-[\w-]{20}|\bxox[abpr]-[\w-]{10,}|\bxapp-[\w-]{10,}|\bsk-(?:proj-|ant-)?[\w-]{32,}|\bAIza[\w-]{35}"
     r"|\bnpm_[A-Za-z0-9]{36}|\bpypi-AgE[\w-]{20,}|\bsk_live_\w{16,}|://[^/\s:@]+:[^/\s:@]{3,}@"
 )
-SHORTEST = 8
+SHORTEST, LONGEST_KEY = 8, 64
 FREE_TEXT = frozenset({"instructions", "description"})
 OWNERS = ("mcp:", "adapter:", "provider:")
 
@@ -63,10 +63,10 @@ def _named(value: Any, link: walk.Link, key: Any) -> Any:
 def _why(key: Any, text: str) -> str | None:
     if SHAPES.search(text):
         return "the value has the form of a credential"
-    if not isinstance(key, str) or len(text) < SHORTEST or PLACEHOLDER.fullmatch(text) or text.startswith("$"):
+    if len(text) < SHORTEST or text.startswith("$") or PLACEHOLDER.fullmatch(text):
         return None
-    words = CAMEL.sub("_", key)
-    return "by its key the value is a credential" if SECRET_KEY.fullmatch(words) else None
+    secret = isinstance(key, str) and len(key) <= LONGEST_KEY and SECRET_KEY.fullmatch(CAMEL.sub("_", key))
+    return "by its key the value is a credential" if secret else None
 
 
 def in_identity(context: Context) -> None:

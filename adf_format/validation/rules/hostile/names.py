@@ -84,11 +84,12 @@ def of_schema(context: Context) -> None:
 def of_config(context: Context) -> None:
     """Look at the names that the configuration gives to things."""
     place = {"table": "adf_config", "rowid": 1, "column": "config_json"}
-    for pointer, name in _config_names(context.config):
+    for pointer, name in config_names(context.config):
         check(context, name, **place, pointer=pointer)
 
 
-def _config_names(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def config_names(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield pointer and text of every name in a configuration."""
     for key in ("name", "handle"):
         if isinstance(config.get(key), str):
             yield f"/{key}", config[key]

@@ -15,11 +15,12 @@ from adf_format.rows import Oversize, Row
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rules.hostile import catalogue, walk
 from adf_format.validation.rules.hostile.characters import CONTROL, FLAG, HIDDEN, ODD, SURROGATE, code_point
+from adf_format.validation.rules.hostile.names import config_names
 
 JSON_COLUMNS = {
     "adf_loop": ("content_json",),
-    "adf_inbox": ("attachments", "meta", "source_context", "original_message"),
-    "adf_outbox": ("attachments", "meta", "original_message"),
+    "adf_inbox": ("meta", "source_context", "original_message"),
+    "adf_outbox": ("meta", "original_message"),
     "adf_logs": ("data",),
     "adf_tasks": ("args", "approval_meta"),
     "adf_timers": ("schedule_json",),
@@ -51,10 +52,12 @@ def is_plain(text: str) -> bool:
 
 
 class Texts:
-    """Looks at the texts of one table."""
+    """Looks at the texts of one table; names are left to the rules on names."""
 
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context, self._table = context, columns.table
+        names = config_names(context.config) if columns.table == "adf_config" else ()
+        self._names = frozenset(pointer for pointer, _ in names)
         self._json = _present(JSON_COLUMNS, columns)
         self._plain = _present(TEXT_COLUMNS, columns)
 
@@ -95,12 +98,14 @@ class Texts:
 
     def _odd(self, text: str, place: dict[str, Any]) -> None:
         report = self._context.report
+        if SURROGATE.search(text):
+            report(catalogue.SURROGATE, "half of a surrogate pair", **place)
+        if place.get("pointer") in self._names:
+            return
         if found := CONTROL.search(text):
             report(catalogue.CONTROL_TEXT, f"the control character {code_point(found[0])}", **place)
         if found := HIDDEN.search(FLAG.sub("", text)):
             report(catalogue.HIDDEN_TEXT, f"the character {code_point(found[0])}, which is not shown", **place)
-        if SURROGATE.search(text):
-            report(catalogue.SURROGATE, "half of a surrogate pair", **place)
 
     def _size(self, column: str, rowid: int, size: int) -> None:
         said = f"a text of {size >> 20} MiB"
@@ -118,7 +123,7 @@ def _present(wanted: dict[str, tuple[str, ...]], columns: Columns) -> list[tuple
 DIGITS = re.compile(r"(?<![\w.\"-])-?\d{16,}")
 LARGEST_EXACT = 1 << 53
 HTML = re.compile(
-    r"<(?:script|iframe|object|embed)\b|<[a-z][^<>]{0,200}\son[a-z]{3,20}\s*=|\b(?:href|src)\s*=\s*[\"']?javascript:",
+    r"<(?:script|iframe|object|embed)\b|<[a-z][^<>]{0,200}\son[a-z]{3,20}\s?=|\b(?:href|src)\s?=\s?\\?[\"']?javascript:",
     re.IGNORECASE,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from adf_format.schemas.checker import pointer
@@ -36,14 +36,13 @@ def spelled(link: Link) -> str:
 
 
 def depth(value: Any) -> int:
-    """Return how many lists and objects enclose the innermost value."""
-    level, found = [value], -1
+    """Return how many lists and objects stand within each other at most."""
+    level, found = _containers([value]), 0
     while level:
         found += 1
-        level = [
-            inner
-            for item in level
-            if isinstance(item, dict | list)
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-    return max(found, 0)
+        level = [inner for item in level for inner in _containers(item.values() if isinstance(item, dict) else item)]
+    return found
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, dict | list)]
