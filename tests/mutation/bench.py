@@ -92,7 +92,7 @@ class FileBench:
 def _apply(path: Path, change: Change) -> None:
     connection = apsw.Connection(str(path))
     try:
-        connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON")
+        connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON").fetchall()
         change(connection)
     finally:
         connection.close()
@@ -124,7 +124,7 @@ class MemoryBench:
         stored = sample(version).read_bytes()
         # in memory there is no write-ahead log
         self._connection.deserialize("main", stored[:18] + b"\1\1" + stored[20:])
-        self._connection.execute("PRAGMA ignore_check_constraints = ON")
+        self._connection.execute("PRAGMA ignore_check_constraints = ON").fetchall()
         with open_readonly(sample(version)) as container:
             self._source, self._stamps = container.source, container._stamps
 

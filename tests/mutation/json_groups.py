@@ -83,6 +83,8 @@ def config_case(version: int) -> JsonCase:
     stored = json.loads(connection.execute("SELECT config_json FROM adf_config WHERE id = 1").get)
     connection.close()
     base = complete([node_of(urn)], copy.deepcopy(stored))
+    if "pre_llm_hook" in base:
+        base["pre_llm_hook"]["scope"] = "loops"  # the scope in which its other keys mean something
     assert node_of(urn).accepts(base)
     slot = Slot(
         "adf_config.config_json", urn, "adf_config", "config_json", "SELECT 1",

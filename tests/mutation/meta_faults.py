@@ -27,7 +27,7 @@ def meta_faults(version: int) -> Iterator[Fault]:
             continue
         yield Fault(f"meta/removed/{name}", _deleted(name), ("adf_meta",))
         for protection in PROTECTIONS:
-            if protection != (entry["protection"] or "none"):
+            if entry["protection"] not in (None, protection):
                 yield _put(f"protection-{protection}/{name}", name, _valid(entry), protection)
         yield from _values(entry, name)
         if entry["perLoop"] and version >= 29:

