@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from adf_format.jsontext import Decoded
@@ -9,6 +10,8 @@ from adf_format.rows import Row
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rule import Severity, rule
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # other names are a matter of the 3xx rules
 
 UNDECLARED = rule(
     "ADF608",
@@ -37,7 +40,7 @@ class Loops:
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002 - a row visitor
         """Look at one row."""
         loop = values[self._loop] if self._loop > 0 else "main"
-        if type(loop) is str and loop not in self._known and self._readable:
+        if type(loop) is str and loop not in self._known and self._readable and NAME.fullmatch(loop):
             message = f"the configuration declares no loop {brief(loop)}"
             self._context.report(UNDECLARED, message, table="adf_loop", rowid=rowid, column="loop")
 
