@@ -76,6 +76,10 @@ class JsonTextError(AdfError):
     """A text is not JSON; `place` holds the character offset."""
 
 
+class JsonTooLargeError(JsonTextError):
+    """A text was not decoded because its value could take more memory than one value is given."""
+
+
 class SchemaError(AdfError):
     """One of our own schema documents is missing or inconsistent."""
 

@@ -17,8 +17,9 @@ from typing import Any, NoReturn
 
 import orjson
 
-from adf_format.errors import JsonTextError
+from adf_format.errors import JsonTextError, JsonTooLargeError
 
+MAX_COLUMN = 16 << 20  # characters of one column value; its decoded form can take twenty times as many bytes
 MAX_INT_DIGITS = 4000  # below Python's own limit for int(str); longer integers are kept as Decimal
 
 
@@ -46,6 +47,17 @@ def decode(text: str | bytes) -> Decoded:
     except (orjson.JSONDecodeError, orjson.JSONEncodeError, UnicodeEncodeError):
         pass
     return _decode_carefully(text)
+
+
+def decode_column(text: str) -> Decoded:
+    """Decode the JSON text of one column value or of the configuration.
+
+    :raises JsonTooLargeError: longer than `MAX_COLUMN`
+    :raises JsonTextError: as `decode`
+    """
+    if len(text) > MAX_COLUMN:
+        raise JsonTooLargeError(f"JSON of {len(text):,} characters was not decoded (at most {MAX_COLUMN:,})")
+    return decode(text)
 
 
 def _decode_carefully(text: str | bytes) -> Decoded:

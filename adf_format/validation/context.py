@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from adf_format import rows
 from adf_format.container import Container
 from adf_format.errors import JsonTextError
-from adf_format.jsontext import Decoded, decode
+from adf_format.jsontext import Decoded, decode_column
 from adf_format.schemas import StorageVersion
 from adf_format.structure import Structure
 from adf_format.validation.findings import Collector
@@ -94,7 +94,7 @@ class Context:
         if not isinstance(self.config_text, str):
             return None
         try:
-            return decode(self.config_text)
+            return decode_column(self.config_text)
         except JsonTextError as error:
             return error
 

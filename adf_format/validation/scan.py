@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from adf_format import rows
 from adf_format.errors import JsonTextError
-from adf_format.jsontext import Decoded, decode
+from adf_format.jsontext import Decoded, decode_column
 from adf_format.schemas import Table
 from adf_format.validation.context import Columns, Context, Visit
 from adf_format.validation.faults import guarded, record
@@ -82,7 +82,7 @@ class JsonColumns:
             text = row[position]
             if type(text) is str:
                 try:
-                    result[name] = decode(text)
+                    result[name] = decode_column(text)
                 except JsonTextError as error:
                     result[name] = error
         return result

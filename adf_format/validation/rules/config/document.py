@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from adf_format.errors import JsonTextError
+from adf_format.errors import JsonTextError, JsonTooLargeError
 from adf_format.jsontext import Decoded
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Pass
 from adf_format.validation.rule import Severity, rule
+from adf_format.validation.rules.rows.columns import OVERSIZE
 
 from .reporting import PLACE, put, report
 
@@ -51,7 +52,7 @@ DUPLICATE_KEYS = rule(
     silent="""UPDATE adf_config SET config_json = '{"x-note":"off",' || substr(config_json, 2)""",
     fix="keep the last of the values, which is the one in effect",
 )
-RULES = (ROW, NOT_JSON, DUPLICATE_KEYS)
+RULES = (OVERSIZE, ROW, NOT_JSON, DUPLICATE_KEYS)
 
 
 def check(context: Context) -> None:
@@ -72,9 +73,12 @@ def _check_text(context: Context) -> None:
         for key in decoded.duplicates[:1000]:
             report(context, DUPLICATE_KEYS, f"an object names {brief(key)} more than once")
         return
+    context.not_checked("configuration", "config_json cannot be read")
+    if isinstance(decoded, JsonTooLargeError):
+        context.report(OVERSIZE, decoded.message, **PLACE)
+        return
     why = f"not JSON: {decoded}" if isinstance(decoded, JsonTextError) else "not text"
     context.report(NOT_JSON, why, **PLACE)
-    context.not_checked("configuration", "config_json cannot be read")
 
 
 PASSES = (Pass("row and text of the configuration", RULES, check, ("adf_config",)),)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from adf_format.errors import JsonTextError
+from adf_format.errors import JsonTextError, JsonTooLargeError
 from adf_format.rows import Row
 from adf_format.schemas import Checker, Problem, checker
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
+from adf_format.validation.rules.rows.columns import OVERSIZE
 
 LEGACY_TEXT = {("adf_timers", "scope"): ("system", "agent", "document")}  # bare text that readers still accept
 EXPLAINED = 2000  # broken values of one column that are explained one by one (80 us each); the rest is counted
@@ -77,6 +78,7 @@ NOT_JSON_TOLERATED = rule(
     silent="UPDATE adf_timers SET scope = '[\"agent\"]' WHERE id = 1",
 )
 RULES: tuple[Rule, ...] = (
+    OVERSIZE,
     NOT_JSON,
     SHAPE,
     SHAPE_TOLERATED,
@@ -124,6 +126,10 @@ class JsonVisitor:
                 self._context.report(SHAPE, text, table=self._table, column=name)
 
     def _not_json(self, rowid: int, name: str, error: JsonTextError, text: str) -> None:
+        if isinstance(error, JsonTooLargeError):
+            self._report(OVERSIZE, error.message, rowid, name)
+            self._context.not_checked(f"JSON in {self._table}.{name}", "a value above the size limit")
+            return
         column = self._context.version.tables[self._table].column[name]
         tier = column.schema.get("x-adf-severity", {}).get("contentMediaType", "error")
         if text in LEGACY_TEXT.get((self._table, name), ()):
