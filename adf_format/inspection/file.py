@@ -92,6 +92,6 @@ def _shown(column: str, limit: int = 80) -> str:
 
 def whole(value: Any) -> int:
     """Return a number from the file as an int, 0 if it is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) > 1e18:  # noqa: PLR0124
-        return 0
-    return int(value)
+    if isinstance(value, float):
+        return int(value) if abs(value) < 1e18 else 0  # neither infinite nor NaN
+    return value if type(value) is int else 0

@@ -26,9 +26,9 @@ Command = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def quiet_place(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in an empty folder, without settings from the environment."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
     monkeypatch.setenv("PYTHONPATH", str(Path(adf_format.__file__).parents[1]))  # also for an uninstalled checkout
     for name in [name for name in os.environ if name.startswith("ADF_FORMAT_")] + ["NO_COLOR", "FORCE_COLOR"]:
         monkeypatch.delenv(name, raising=False)

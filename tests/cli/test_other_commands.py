@@ -128,6 +128,55 @@ def test_inspect_tells_the_facts_on_one_screen(adf: Any, agent: Path) -> None:
     assert found["unreadable"] == []
 
 
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("UPDATE adf_meta SET value = 'x' || char(27) || '[2J' WHERE key IN ('adf_name', 'status')", r"x\u{1b}[2J"),
+        ("DELETE FROM adf_meta WHERE key IN ('adf_name', 'adf_handle', 'adf_did', 'adf_owner_did')", "no DID"),
+        ("DROP TABLE adf_timers", "UNREADABLE timers: the table adf_timers is missing"),
+        ("UPDATE adf_loop SET loop = 'l' || seq", "and 8 more"),
+        ("UPDATE adf_loop SET loop = 'gone'", "not declared"),
+        ("UPDATE adf_loop SET tokens = NULL", "no usage recorded"),
+        ("DELETE FROM adf_loop WHERE seq = 12; DELETE FROM adf_audit WHERE id = 1", "7 in neither (1 to 6, 12)"),
+        ("UPDATE adf_timers SET next_wake_at = 9223372036854775807", "due at "),
+        ("UPDATE adf_timers SET expired = 1", "none active"),
+        ("DELETE FROM adf_inbox; DELETE FROM adf_tasks", "inbox empty"),
+        ("DELETE FROM adf_files WHERE path = 'mind.md'", "mind.md missing"),
+        ("UPDATE adf_config SET config_json = '{}'", "model none set; state unknown"),
+        ("UPDATE adf_meta SET value = 'x' WHERE key = 'adf_schema_version'", "storage version unknown"),
+    ],
+)
+def test_inspect_tells_whatever_it_finds(adf: Any, agent: Path, sql: str, words: str) -> None:
+    connection = apsw.Connection(str(agent))
+    connection.execute(sql)
+    connection.close()
+    result = adf("inspect", agent)
+    assert result.code == 0
+    assert words in result.out
+    assert "\x1b" not in result.out
+
+
+def test_inspect_says_that_it_read_a_log(adf: Any, agent: Path) -> None:
+    connection = apsw.Connection(str(agent))
+    connection.execute("PRAGMA journal_mode = wal; UPDATE adf_meta SET value = 'busy' WHERE key = 'status'")
+    try:
+        assert "; read from a private copy with " in adf("inspect", agent).out
+        assert "from a private copy with " in adf("validate", agent, "--statistics").out
+    finally:
+        connection.close()
+
+
+def test_inspect_says_when_the_quick_look_fails(adf: Any, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from adf_format.cli import inspect as module
+    from adf_format.validation.report import FileReport
+
+    failed = [FileReport(str(agent), error="a.adf: too slow")]
+    monkeypatch.setattr(module, "validate_many", lambda *_: iter(failed))
+    result = adf("inspect", agent)
+    assert result.code == 0
+    assert "could not be validated: a.adf: too slow" in result.out
+
+
 def test_inspect_of_what_is_no_agent_gives_3(adf: Any, tmp_path: Path) -> None:
     (tmp_path / "x.adf").write_text("hello")
     result = adf("inspect", tmp_path / "x.adf")
@@ -165,8 +214,9 @@ def test_demo_keeps_its_files_when_asked(adf: Any, tmp_path: Path, monkeypatch: 
     assert len(list((tmp_path / "t").iterdir())) == 1
 
 
-def test_the_examples_in_every_help_run(adf: Any, agent: Path, tmp_path: Path) -> None:
-    """What the help shows is wrong as soon as it is wrong: each example line ends with 0 or 1."""
+def test_the_examples_in_every_help_run(adf: Any, agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line that a help shows as an example ends with 0 or 1."""
+    monkeypatch.chdir(tmp_path)
     from adf_format.cli.main import COMMANDS
 
     (tmp_path / "agents").mkdir()

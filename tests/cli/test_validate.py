@@ -110,7 +110,10 @@ def test_no_report_is_written_over_an_agent(adf: Any, agent: Path, option: str) 
     assert agent.read_bytes() == before
 
 
-def test_settings_count_and_the_command_line_comes_after_them(adf: Any, broken: Path, tmp_path: Path) -> None:
+def test_settings_count_and_the_command_line_comes_after_them(
+    adf: Any, broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "adf-format.toml").write_text('ignore = ["ADF5"]\nfail-on = "info"')
     assert adf("validate", broken).code == 0
     assert adf("validate", broken, "--isolated").code == 1

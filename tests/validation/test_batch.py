@@ -168,14 +168,17 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "SIGINT"])
 def test_no_worker_outlives_its_parent(tmp_path: Path, end: str) -> None:
     notes = [tmp_path / "one", tmp_path / "two"]
-    parent = subprocess.Popen([sys.executable, "-c", SCRIPT, *map(str, notes)], stderr=subprocess.DEVNULL)
+    parent = subprocess.Popen([sys.executable, "-c", SCRIPT, *map(str, notes)], stderr=subprocess.PIPE)
     try:
-        assert eventually(lambda: all(note.exists() and note.read_text() for note in notes))
+        assert eventually(
+            lambda: parent.poll() is not None or all(note.exists() and note.read_text() for note in notes)
+        )
+        assert parent.poll() is None, parent.communicate()
         pids = [int(note.read_text()) for note in notes]
         assert not any(map(gone, pids))
     finally:
         parent.send_signal(getattr(signal, end))
-        parent.wait(30)
+        parent.communicate(timeout=30)
     assert eventually(lambda: all(map(gone, pids)))
 
 
