@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,12 +48,8 @@ def _refuse_existing(target: Path) -> None:
 
 
 def _new_draft(target: Path) -> Path:
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".draft", dir=target.parent)
-    os.close(handle)
-    mask = os.umask(0)
-    os.umask(mask)
-    draft = Path(name)
-    draft.chmod(0o644 & ~mask)  # as SQLite itself creates files
+    draft = target.with_name(f".{target.name}.{os.urandom(6).hex()}.draft")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))  # the mode SQLite itself uses
     return draft
 
 

@@ -10,7 +10,6 @@ import apsw
 
 from adf_format.errors import AdfError, NotAnAdfError, UnreadableError
 
-from . import private_copy
 from .clock import Clock
 from .diagnosis import explain_not_a_database, explain_truncation, head_of
 from .failures import translate
@@ -99,6 +98,8 @@ def _open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
 
 
 def _open_copy(place: Place, limits: Limits, clock: Clock) -> Container:
+    from . import private_copy  # noqa: PLC0415 - most files are read in place and need none of its imports
+
     try:
         connection, facts = private_copy.open_copy(place.real, limits, clock.left(), _connect)
     except (apsw.Error, SnapshotError) as exc:

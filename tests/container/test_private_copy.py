@@ -48,14 +48,23 @@ def wait_until(check: object, seconds: float = 100.0) -> None:
         time.sleep(0.02)
 
 
+def stop(process: subprocess.Popen[str], number: int) -> None:
+    """Signal until it ends: Python misses a signal that comes just before a blocking read."""
+
+    def ended() -> bool:
+        process.send_signal(number)
+        return process.poll() is not None
+
+    wait_until(ended)
+
+
 @pytest.mark.parametrize("how", ["nameless", "named"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_killed_while_holding_a_copy(folder: Path, scratch: Path, how: str, number: int) -> None:
     path = make_live(folder / "a.adf")
     with untouched(folder), running(HOLD, path, how) as process:
         assert not list(scratch.iterdir())
-        process.send_signal(number)
-        process.wait(100)
+        stop(process, number)
     assert not list(scratch.iterdir())
 
 
