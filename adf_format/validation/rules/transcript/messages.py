@@ -136,7 +136,10 @@ class Messages:
         for index, block in enumerate(blocks):
             if type(block) is dict:
                 kind = block.get("type")
-                if kind != "text" and type(kind) is str and ROLE_OF.get(kind, role) != role:
+                if kind == "text":
+                    if index:
+                        self._marker(rowid, role, block.get("text"), index)
+                elif type(kind) is str and ROLE_OF.get(kind, role) != role:
                     self._report(FOREIGN_BLOCK, f"a {kind} block in a row of the {role}", rowid, f"/{index}")
         text = first_text(blocks)
         if text[:1] == "[":
@@ -157,8 +160,13 @@ class Messages:
             self._summary(rowid, text, values)
         elif text.startswith(STAMP) and role == "user":
             self._stamp(rowid, text)
-        elif (MARKER if role == "assistant" else STAMPED_MARKER).match(text):
-            self._report(STORED_MARKER, "a marker of the request is stored with the text", rowid)
+        else:
+            self._marker(rowid, role, text, 0)
+
+    def _marker(self, rowid: int, role: str, text: object, index: int) -> None:
+        """Look for a marker at the beginning of a text block: it may stand behind a thinking block."""
+        if type(text) is str and text[:1] == "[" and (MARKER if role == "assistant" else STAMPED_MARKER).match(text):
+            self._report(STORED_MARKER, "a marker of the request is stored with the text", rowid, f"/{index}/text")
 
     def _summary(self, rowid: int, text: str, values: Row) -> None:
         if PLACEHOLDER.match(text):
