@@ -158,7 +158,8 @@ def test_inspect_tells_whatever_it_finds(adf: Any, agent: Path, sql: str, words:
 
 def test_inspect_says_that_it_read_a_log(adf: Any, agent: Path) -> None:
     connection = apsw.Connection(str(agent))
-    connection.execute("PRAGMA journal_mode = wal; UPDATE adf_meta SET value = 'busy' WHERE key = 'status'")
+    connection.pragma("journal_mode", "wal")
+    connection.execute("UPDATE adf_meta SET value = 'busy' WHERE key = 'status'")
     try:
         assert "; read from a private copy with " in adf("inspect", agent).out
         assert "from a private copy with " in adf("validate", agent, "--statistics").out
