@@ -98,7 +98,7 @@ def _open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
 
 
 def _open_copy(place: Place, limits: Limits, clock: Clock) -> Container:
-    from . import private_copy  # noqa: PLC0415 - most files are read in place and need none of its imports
+    from . import private_copy  # most files are read in place and need none of its imports
 
     try:
         connection, facts = private_copy.open_copy(place.real, limits, clock.left(), _connect)

@@ -198,7 +198,7 @@ def test_a_broken_schema(folder: Path) -> None:
 AS_NOBODY = """
 import os, sys
 sys.path[:0] = sys.argv[3:]
-from adf_format.container import open_readonly  # imported while the package can still be read
+from adf_format.container import open_readonly, private_copy  # imported while the package can still be read
 from adf_format.errors import AdfError
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
