@@ -11,6 +11,7 @@ from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Meta, Pass
 from adf_format.validation.rule import Severity, rule
 
+VERSION_KEY = "adf_schema_version"  # ADF104 says whether it is there and a number
 MIRRORS = frozenset({"adf_name", "adf_handle", "adf_updated_at"})
 
 MISSING = rule(
@@ -96,7 +97,7 @@ RULES = (MISSING, PROTECTION, MIRROR_PROTECTION, VALUE, VALUE_TOLERATED, RETIRED
 def check(context: Context) -> None:
     """Look at every key of the format."""
     for entry in metakeys.registry():
-        if entry.required and entry.name not in context.meta:
+        if entry.required and entry.name not in context.meta and entry.name != VERSION_KEY:
             context.report(MISSING, f"the key {entry.name!r} is missing", table="adf_meta")
     for key, row in context.meta.items():
         known = metakeys.find(key) if isinstance(key, str) else None
@@ -119,7 +120,7 @@ def _check_key(context: Context, key: str, row: Meta, entry: metakeys.MetaKey) -
         loop = key.partition(":")[2]
         if loop not in context.declared_loops:
             context.report(LOOP_KEY, f"{entry.name!r} is kept for a loop that is not declared", **place)
-    if isinstance(row.value, str):
+    if isinstance(row.value, str) and key != VERSION_KEY:
         _check_value(context, row.value, entry, place)
 
 
