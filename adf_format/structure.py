@@ -9,6 +9,7 @@ import itertools
 import re
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import apsw
 
@@ -84,11 +85,15 @@ class Structure:
     :ivar tables: ordinary `adf_*` tables by name
     :ivar objects: every `(type, name, table, sql)` of sqlite_schema, in order
     :ivar virtual: names of virtual tables
+    :ivar kept: whether it is remembered for other files with the same declarations
+    :ivar conclusions: what callers worked out from a structure that is kept, and nothing else
     """
 
     tables: dict[str, ActualTable] = field(default_factory=dict)
     objects: list[tuple[str, str, str, str | None]] = field(default_factory=list)
     virtual: list[str] = field(default_factory=list)
+    kept: bool = False
+    conclusions: dict[Any, Any] = field(default_factory=dict)
 
 
 _KNOWN: dict[tuple[Declaration, ...], Structure] = {}
@@ -108,6 +113,7 @@ def read(connection: apsw.Connection) -> Structure:
         if sum(len(sql or "") for *_, sql in declarations) <= LARGEST_KEPT:
             if len(_KNOWN) >= KEPT:
                 del _KNOWN[next(iter(_KNOWN))]
+            known.kept = True
             _KNOWN[declarations] = known
     return known
 

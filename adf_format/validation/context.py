@@ -120,6 +120,8 @@ class Pass:
     :ivar name: what it checks, in words for `not_checked`
     :ivar rules: rules it may report
     :ivar tables: tables without which it cannot run
+    :ivar structural: it looks at declarations and the storage version only, so that files which share these share
+        its result
     """
 
     name: str
@@ -127,6 +129,7 @@ class Pass:
     run: Callable[[Context], None]
     tables: tuple[str, ...] = ()
     depth: Depth = Depth.DEFAULT
+    structural: bool = False
 
 
 class RowVisitor(Protocol):

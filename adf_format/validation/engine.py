@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import apsw
@@ -19,6 +19,7 @@ from adf_format.container import Container, Limits, open_readonly, translate
 from adf_format.errors import AdfError
 from adf_format.schemas import LATEST, OLDEST, storage_version
 from adf_format.validation import scan
+from adf_format.validation.conclusions import conclude
 from adf_format.validation.context import Context, Depth, Pass, Visit
 from adf_format.validation.faults import guarded
 from adf_format.validation.findings import Collector
@@ -124,7 +125,8 @@ def run(context: Context) -> None:
     """Run every pass and every table scan that applies."""
     for one in passes():
         if _applies(context, one, one.tables):
-            guarded(context, one.name, lambda one=one: one.run(context))  # type: ignore[misc]
+            kept = one.structural and context.structure.kept
+            guarded(context, one.name, partial(conclude, context, one) if kept else partial(one.run, context))
     for table in context.structure.tables:
         visits = [one for one in visitors(table) if _applies(context, one, (table,)) and _columns(context, one)]
         if visits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from adf_format import rows
@@ -24,6 +25,7 @@ SHAPES = re.compile(
 )
 SHORTEST, LONGEST_KEY = 8, 64
 FREE_TEXT = frozenset({"instructions", "description"})
+WORTH = frozenset({str, dict, list})
 OWNERS = ("mcp:", "adapter:", "provider:")
 
 
@@ -38,12 +40,26 @@ def _secrets(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for section, value in config.items():
         if section in FREE_TEXT:
             continue
-        for link, leaf in walk.leaves(value):
-            key = link[1] if link else section
-            if type(leaf) is not str or (isinstance(key, str) and key in FREE_TEXT):
-                continue
-            if why := _why(_named(value, link, key), leaf):
+        for link, key, text in _texts(section, value):
+            if key not in FREE_TEXT and (why := _why(_named(value, link, key), text)):
                 yield f"/{section}{walk.spelled(link)}", why
+
+
+def _texts(section: str, value: Any) -> Iterator[tuple[walk.Link, Any, str]]:
+    """Yield `(path, key it goes by, text)` of every key and text that is long enough to be a secret."""
+    stack: list[tuple[walk.Link, Any, Any]] = [(None, section, value)]
+    while stack:
+        link, name, item = stack.pop()
+        if type(item) is str:
+            if len(item) >= SHORTEST:
+                yield link, name, item
+        elif type(item) is dict:
+            for key in item:
+                if len(key) >= SHORTEST:
+                    yield link, name, key
+            stack += [((link, key), key, inner) for key, inner in item.items() if type(inner) in WORTH]
+        elif type(item) is list:
+            stack += [((link, at), at, inner) for at, inner in enumerate(item) if type(inner) in WORTH]
 
 
 def _named(value: Any, link: walk.Link, key: Any) -> Any:
@@ -63,10 +79,16 @@ def _named(value: Any, link: walk.Link, key: Any) -> Any:
 def _why(key: Any, text: str) -> str | None:
     if SHAPES.search(text):
         return "the value has the form of a credential"
-    if len(text) < SHORTEST or text.startswith("$") or PLACEHOLDER.fullmatch(text):
+    if not isinstance(key, str) or not _names_a_secret(key):
         return None
-    secret = isinstance(key, str) and len(key) <= LONGEST_KEY and SECRET_KEY.fullmatch(CAMEL.sub("_", key))
-    return "by its key the value is a credential" if secret else None
+    if text.startswith("$") or PLACEHOLDER.fullmatch(text):
+        return None
+    return "by its key the value is a credential"
+
+
+@lru_cache(maxsize=4096)
+def _names_a_secret(key: str) -> bool:
+    return len(key) <= LONGEST_KEY and SECRET_KEY.fullmatch(CAMEL.sub("_", key)) is not None
 
 
 def in_identity(context: Context) -> None:

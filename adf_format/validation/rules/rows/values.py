@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from adf_format.jsontext import Decoded
@@ -120,6 +121,7 @@ class TimerValues:
         """Nothing more."""
 
 
+@lru_cache(maxsize=1024)
 def parses(expression: str) -> bool:
     """Whether a cron expression has five fields that cronsim accepts."""
     from datetime import UTC, datetime

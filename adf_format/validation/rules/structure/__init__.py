@@ -69,6 +69,6 @@ _COMPARED = (
     catalogue.STRICT,
 )
 PASSES = (
-    Pass(WHAT, _COMPARED, compare, depth=Depth.QUICK),
-    Pass("triggers and foreign keys", _EXTRAS, extras, depth=Depth.QUICK),
+    Pass(WHAT, _COMPARED, compare, depth=Depth.QUICK, structural=True),
+    Pass("triggers and foreign keys", _EXTRAS, extras, depth=Depth.QUICK, structural=True),
 )
