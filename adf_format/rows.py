@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -106,16 +107,22 @@ def _value(connection: apsw.Connection, where: str, column: str, rowid: int, *, 
         return Oversize(length)
 
 
+_ROWIDS: WeakKeyDictionary[apsw.Connection, dict[str, str | None]] = WeakKeyDictionary()
+
+
 def rowid_of(connection: apsw.Connection, table: str) -> str:
     """Return the name by which the rowid of a table can be had; a column of a hostile table may take one.
 
     :raises UnreadableError: columns take all three
     """
-    columns = {name.lower() for (name,) in connection.execute("SELECT name FROM pragma_table_xinfo(?)", (table,))}
-    for name in ("rowid", "_rowid_", "oid"):
-        if name not in columns:
-            return name
-    raise UnreadableError("columns hide the rowid", place=table)
+    known = _ROWIDS.setdefault(connection, {})
+    if table not in known:
+        columns = {name.lower() for (name,) in connection.execute("SELECT name FROM pragma_table_xinfo(?)", (table,))}
+        known[table] = next((name for name in ("rowid", "_rowid_", "oid") if name not in columns), None)
+    name = known[table]
+    if name is None:
+        raise UnreadableError("columns hide the rowid", place=table)
+    return name
 
 
 def _size(column: str) -> str:
