@@ -116,21 +116,44 @@ def stored_version(connection: apsw.Connection) -> int | None:
     )
     try:
         text = str(connection.execute(query).get)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, apsw.SQLError):  # not UTF-8, or a table without these columns
         return None
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def run(context: Context) -> None:
     """Run every pass and every table scan that applies."""
-    for one in passes():
-        if _applies(context, one, one.tables):
-            kept = one.structural and context.structure.kept
-            guarded(context, one.name, partial(conclude, context, one) if kept else partial(one.run, context))
-    for table in context.structure.tables:
-        visits = [one for one in visitors(table) if _applies(context, one, (table,)) and _columns(context, one)]
-        if visits:
-            guarded(context, f"rows of {table}", lambda: scan.run(context, table, visits))  # noqa: B023
+    for what, why in (chosen := choose(context)).not_checked:
+        context.not_checked(what, why)
+    for one in chosen.passes:
+        kept = one.structural and context.structure.kept
+        guarded(context, one.name, partial(conclude, context, one) if kept else partial(one.run, context))
+    for table, visits in chosen.visits.items():
+        guarded(context, f"rows of {table}", partial(scan.run, context, table, visits))
+
+
+@dataclass
+class Choice:
+    """The checks that apply to a file, and what therefore stays unchecked as `(what, why)`."""
+
+    passes: list[Pass] = field(default_factory=list)
+    visits: dict[str, list[Visit]] = field(default_factory=dict)
+    not_checked: list[tuple[str, str]] = field(default_factory=list)
+
+
+def choose(context: Context) -> Choice:
+    """Choose the checks by rules, depth, and the tables and columns that are there."""
+    key = (Choice, context.collector.version, context.collector.wanted, context.depth)
+    known = context.structure.conclusions if context.structure.kept else {}
+    if key not in known:
+        chosen = known[key] = Choice()
+        chosen.passes = [one for one in passes() if _applies(context, one, one.tables, chosen)]
+        for table in context.structure.tables:
+            checks = [one for one in visitors(table) if _applies(context, one, (table,), chosen)]
+            if checks := [one for one in checks if _columns(context, one, chosen)]:
+                chosen.visits[table] = checks
+    choice: Choice = known[key]
+    return choice
 
 
 @cache
@@ -150,20 +173,21 @@ def _modules() -> list[object]:
     return [importlib.import_module(f"adf_format.validation.rules.{name}") for name in MODULES]
 
 
-def _applies(context: Context, check: Pass | Visit, tables: tuple[str, ...]) -> bool:
+def _applies(context: Context, check: Pass | Visit, tables: tuple[str, ...], chosen: Choice) -> bool:
     if not any(context.collector.wants(rule) for rule in check.rules):
         return False
     if check.depth > context.depth:
-        context.not_checked(check.name, f"only with {'--deep' if check.depth == Depth.DEEP else 'the default depth'}")
+        depth = "--deep" if check.depth == Depth.DEEP else "the default depth"
+        chosen.not_checked.append((check.name, f"only with {depth}"))
         return False
     missing = [table for table in tables if table not in context.structure.tables]
     if missing:
-        context.not_checked(check.name, f"the table {missing[0]} is missing")
+        chosen.not_checked.append((check.name, f"the table {missing[0]} is missing"))
     return not missing
 
 
-def _columns(context: Context, check: Visit) -> bool:
+def _columns(context: Context, check: Visit, chosen: Choice) -> bool:
     if context.has(check.table, *check.columns):
         return True
-    context.not_checked(check.name, f"{check.table} lacks a column it needs")
+    chosen.not_checked.append((check.name, f"{check.table} lacks a column it needs"))
     return False

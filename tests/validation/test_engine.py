@@ -211,6 +211,62 @@ def test_a_version_stored_as_a_number_is_read_too_but_bytes_are_no_text() -> Non
         assert engine.stored_version(connection) == version
 
 
+def test_a_version_that_is_not_utf8_is_no_version(tmp_path: Path) -> None:
+    sql = "UPDATE adf_meta SET value = CAST(x'3332ff' AS TEXT) WHERE key = 'adf_schema_version'"
+    report = check(build(tmp_path / "a.adf", sql))
+    assert (report.schema_version, report.error) == (None, None)
+
+
+# --- facts that rules share
+
+
+def facts(path: Path, added: Callable[[Any], None]) -> list[Any]:
+    """What a context says about the keys of `adf_meta` and the configuration of a file."""
+    seen: list[Any] = []
+
+    def look(context: Context) -> None:
+        seen.extend([context.meta, context.config_text, context.config, context.declared_loops])
+
+    added(Pass("a look", (INTERRUPTED,), look))
+    assert check(path, [INTERRUPTED.id]).error is None
+    return seen
+
+
+def test_facts_of_a_file_without_keys_or_configuration_are_empty(
+    tmp_path: Path, added: Callable[[Pass | Visit], None]
+) -> None:
+    path = build(tmp_path / "a.adf", BAD_ROLE, "DROP TABLE adf_meta", "CREATE TABLE adf_meta (key TEXT PRIMARY KEY)")
+    connection = apsw.Connection(str(path))
+    connection.execute("DROP TABLE adf_config; CREATE TABLE adf_config (id INTEGER PRIMARY KEY)")
+    connection.close()
+    assert facts(path, added) == [{}, None, {}, frozenset()]
+    report = check(path)
+    assert report.schema_version is None
+    assert CLOSED_SET.id in findings(report)
+
+
+@pytest.mark.parametrize("text", ["'{'", "'[]'", "x'00'", "5"])
+def test_a_configuration_that_cannot_be_read_counts_as_empty(
+    tmp_path: Path, added: Callable[[Pass | Visit], None], text: str
+) -> None:
+    path = build(tmp_path / "a.adf", f"UPDATE adf_config SET config_json = {text}")
+    _, _, config, loops = facts(path, added)
+    assert (config, loops) == ({}, frozenset())
+
+
+def test_the_row_of_the_configuration_is_the_one_with_id_1(
+    tmp_path: Path, added: Callable[[Pass | Visit], None]
+) -> None:
+    _, text, config, _ = facts(build(tmp_path / "a.adf", "DELETE FROM adf_config"), added)
+    assert (text, config) == (None, {})
+
+
+def test_declared_loops_are_those_with_a_name_but_main(tmp_path: Path, added: Callable[[Pass | Visit], None]) -> None:
+    loops = '[{"name":"a"},{"name":"main"},{"name":5},"b",{}]'
+    path = build(tmp_path / "a.adf", f"UPDATE adf_config SET config_json = '{{\"loops\":{loops}}}'")
+    assert facts(path, added)[3] == {"a"}
+
+
 # --- depth and selection
 
 
@@ -367,3 +423,17 @@ def test_no_real_file_has_an_error_but_the_damaged_one(tmp_path: Path, file: Pat
     report = validate_file(tmp_path / file.name, Options(depth=Depth.DEEP))
     assert report.error is None
     assert report.valid is ("corrupt" not in file.name), report.findings
+
+
+def test_a_limit_that_a_check_hits_is_named_once_and_is_no_damage(
+    tmp_path: Path, added: Callable[[Pass | Visit], None]
+) -> None:
+    def too_big(_context: Context) -> None:
+        raise apsw.TooBigError("string or blob too big")
+
+    added(Pass("large values", (INTERRUPTED,), too_big))
+    added(Pass("large values", (INTERRUPTED,), too_big))
+    report = check(build(tmp_path / "a.adf"))
+    assert [one["what"] for one in report.stats.not_checked].count("large values") == 1
+    assert "ADF102" not in findings(report)
+    assert report.error is None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from rule_cases import reported, told
 
+from adf_format.container import Limits
+from adf_format.sample import example
+from adf_format.validation import engine
+from adf_format.validation.rule import Example
 from adf_format.validation.rules.rows import columns, json_columns
 from adf_format.validation.rules.rows.values import parses
 
@@ -66,6 +71,31 @@ REBUILT = (
 def test_what_a_column_may_hold(tmp_path: Path, sql: str, expected: list[str]) -> None:
     wanted = [rule.id for rule in columns.RULES]
     assert [" ".join(one) for one in told(reported(tmp_path, sql, wanted))] == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "source"),
+    [("adf_files", "content", "path, NULL, mime_type, size, protection, authorized, created_at, updated_at"),
+     ("adf_audit", "data", "id, source, start_seq, end_seq, ref, entry_count, size_bytes, NULL, created_at")],
+)  # fmt: skip
+def test_null_is_found_also_where_only_the_size_is_read(tmp_path: Path, table: str, column: str, source: str) -> None:
+    sql = (
+        f"CREATE TABLE other AS SELECT * FROM {table} LIMIT 0; INSERT INTO other SELECT {source} FROM {table} LIMIT 1;"
+    )
+    sql += f" DROP TABLE {table}; ALTER TABLE other RENAME TO {table}"
+    assert [one.column for one in reported(tmp_path, sql, ["ADF302"])] == [column]
+
+
+def test_a_value_above_the_limit_is_named_and_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "Limits", partial(Limits, max_value_bytes=100_000))
+    sql = "UPDATE adf_logs SET message = printf('%200000c', 'x'), level = 'trace' WHERE id < 3"
+    path = tmp_path / "sample.adf"
+    example(path, Example(sql))
+    report = engine.validate_file(path, engine.Options(wanted=frozenset({"ADF306", "ADF308"})))
+    assert [(one.rule, one.column, one.count) for one in report.findings] == [
+        ("ADF306", "message", 2), ("ADF308", "level", 2),
+    ]  # fmt: skip
+    assert [one["what"] for one in report.stats.not_checked] == ["large values of adf_logs.message"]
 
 
 @pytest.mark.parametrize(

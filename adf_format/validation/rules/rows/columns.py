@@ -223,7 +223,7 @@ class ColumnVisitor:
             self._report(UTF8, "text that is not UTF-8", rowid, column.name)
         elif isinstance(value, Oversize):
             self._report(OVERSIZE, f"value of {value.size:,} bytes was not checked", rowid, column.name)
-            self._context.not_checked(f"{self._table}.{column.name} row {rowid}", "value above the size limit")
+            self._context.not_checked(f"large values of {self._table}.{column.name}", "above the size limit")
         elif value is None and _required(column):
             self._report(NULLS, f"NULL in {column.name}, which is declared NOT NULL", rowid, column.name)
         elif type(value) is not PYTHON_TYPE[column.type]:
