@@ -58,7 +58,7 @@ class Collector:
     """Takes what rules report; knows which rules are wanted and how severe they count."""
 
     def __init__(self, wanted: frozenset[str] | None, severities: Mapping[str, Severity], version: int) -> None:
-        self._wanted = wanted
+        self.wanted = wanted
         self._severities = severities
         self.version = version
         self._groups: dict[tuple[object, ...], Finding] = {}
@@ -67,7 +67,7 @@ class Collector:
 
     def wants(self, rule: Rule) -> bool:
         """Whether findings of a rule are asked for and the rule applies to the file's storage version."""
-        return (self._wanted is None or rule.id in self._wanted) and rule.applies(self.version)
+        return (self.wanted is None or rule.id in self.wanted) and rule.applies(self.version)
 
     def report(
         self,

@@ -33,7 +33,7 @@ def run(context: Context, name: str, visits: list[Visit]) -> None:
     watchers: list[_Watcher] = []
     for visit in visits:
         guarded(context, visit.name, partial(_enter, watchers, visit, context, columns))
-    decoders = JsonColumns(table, columns)
+    decoders = JsonColumns(context, table, columns)
     count = 0
     try:
         for row in rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ())):
@@ -71,7 +71,8 @@ def _show(context: Context, watchers: list[_Watcher], row: rows.Row, json: dict[
 class JsonColumns:
     """Decodes the JSON columns of a row; what cannot be decoded is kept as the error."""
 
-    def __init__(self, table: Table, columns: Columns) -> None:
+    def __init__(self, context: Context, table: Table, columns: Columns) -> None:
+        self._context = context if table.name == "adf_config" else None
         json = (column.name for column in table.columns if column.is_json)
         self._positions = [(name, columns.position[name]) for name in json if name in columns.position]
 
@@ -81,6 +82,11 @@ class JsonColumns:
         for name, position in self._positions:
             text = row[position]
             if type(text) is str:
+                if self._context is not None and text == self._context.config_text:
+                    known = self._context.config_decoded  # decoded once for all who ask
+                    if known is not None:
+                        result[name] = known
+                        continue
                 try:
                     result[name] = decode_column(text)
                 except JsonTextError as error:

@@ -11,6 +11,7 @@ import apsw
 import pytest
 from core_files import build, check, findings
 
+from adf_format import structure
 from adf_format.schemas import LATEST, OLDEST
 from adf_format.validation import engine
 from adf_format.validation.context import Context, Depth, Pass, Visit
@@ -319,7 +320,8 @@ class Exploding:
 
 @pytest.fixture
 def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Pass | Visit], None]]:
-    """Put a check of the test before those of the package."""
+    """Put a check of the test before those of the package; choices made for other tests are forgotten."""
+    monkeypatch.setattr(structure, "_KNOWN", {})
 
     def add(one: Pass | Visit) -> None:
         if isinstance(one, Pass):

@@ -23,6 +23,7 @@ SHAPES = re.compile(
     r"|\bglpat-[\w-]{20}|\bxox[abpr]-[\w-]{10,}|\bxapp-[\w-]{10,}|\bsk-(?:proj-|ant-)?[\w-]{32,}|\bAIza[\w-]{35}"
     r"|\bnpm_[A-Za-z0-9]{36}|\bpypi-AgE[\w-]{20,}|\bsk_live_\w{16,}|://[^/\s:@]+:[^/\s:@]{3,}@"
 )
+SHORTEST_SHAPE = 15  # characters of the shortest credential known by its form, an address with a password aside
 SHORTEST, LONGEST_KEY = 8, 64
 FREE_TEXT = frozenset({"instructions", "description"})
 WORTH = frozenset({str, dict, list})
@@ -77,7 +78,7 @@ def _named(value: Any, link: walk.Link, key: Any) -> Any:
 
 
 def _why(key: Any, text: str) -> str | None:
-    if SHAPES.search(text):
+    if (len(text) >= SHORTEST_SHAPE or "://" in text) and SHAPES.search(text):
         return "the value has the form of a credential"
     if not isinstance(key, str) or not _names_a_secret(key):
         return None
