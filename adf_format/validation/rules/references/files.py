@@ -13,7 +13,6 @@ from adf_format.validation.rule import Severity, rule
 
 CORE = (("mind.md", 21), ("soul.md", 25), ("mind/log.md", 28))  # path, first storage version
 JSON_FILES = (("skills-state.json", "skills-state"), ("skills-registry.json", "skills-registry"))
-CALLERS = ("triggers", "security", "serving", "ws_connections", "umbilical_taps")  # sections that name lambdas
 LARGEST_JSON_FILE = 1 << 20  # the registry is at most 32,768 bytes, the state is smaller
 
 CORE_MISSING = rule(
@@ -99,7 +98,7 @@ def check_lambdas(context: Context) -> None:
     config = context.config
     if isinstance(context.config_text, str) and '"lambda"' not in context.config_text:
         return  # most agents name none
-    for pointer, reference in _lambdas({key: config[key] for key in CALLERS if key in config}, ""):
+    for pointer, reference in _lambdas({key: value for key, value in config.items() if key != "tools"}, ""):
         file = file_of_lambda(reference)
         if file is not None and is_missing(context, file):
             text = "the file of the lambda is not in adf_files"
