@@ -184,3 +184,11 @@ def test_a_value_is_shown_as_json_cut_visibly_and_without_raw_control_characters
 
 def test_a_schema_is_compiled_once() -> None:
     assert checker(SCHEMAS[0]) is checker(SCHEMAS[0])
+
+
+def test_what_the_fast_path_cannot_hold_is_not_surely_valid() -> None:
+    one = Checker({"type": "string"})
+    assert one.is_surely_valid("a")
+    assert not one.is_surely_valid(1)
+    assert one.is_valid("\ud83d")
+    assert not one.is_surely_valid("\ud83d")

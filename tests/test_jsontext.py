@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adf_format import jsontext
 from adf_format.errors import JsonTextError
-from adf_format.jsontext import MAX_INT_DIGITS, decode
+from adf_format.jsontext import MAX_INT_DIGITS, decode, decode_column
 
 CHARACTERS = st.characters(codec=None)  # every code point, lone surrogates included
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -198,3 +198,10 @@ def test_what_only_lenient_parsers_accept_is_refused(text: str) -> None:
 
 def test_nul_characters_are_kept() -> None:
     assert decode('"a\\u0000b"').value == "a\x00b"
+
+
+def test_a_column_above_the_limit_is_named_and_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsontext, "MAX_COLUMN", 5)
+    assert decode_column("[123]").value == [123]
+    with pytest.raises(JsonTextError, match="JSON of 6 characters was not decoded"):
+        decode_column("[1234]")

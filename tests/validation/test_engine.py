@@ -12,7 +12,6 @@ import pytest
 from core_files import build, check, findings
 
 from adf_format import structure
-from adf_format import structure
 from adf_format.schemas import LATEST, OLDEST
 from adf_format.validation import engine
 from adf_format.validation.context import Context, Depth, Pass, Visit

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from rule_cases import reported, told
 
+from adf_format import jsontext
 from adf_format.container import Limits
 from adf_format.sample import example
 from adf_format.validation import engine
-from adf_format.validation.rule import Example
+from adf_format.validation.rule import Example, Severity
 from adf_format.validation.rules.rows import columns, json_columns
 from adf_format.validation.rules.rows.values import parses
 
@@ -169,6 +170,14 @@ def test_many_broken_values_are_explained_up_to_a_bound_and_counted(
         "object where array is expected": 3,
         "10 further values break the schema and were not explained one by one": 1,
     }
+
+
+def test_json_too_large_to_be_decoded_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsontext, "MAX_COLUMN", 50)
+    sql = CONTENT.format('[{"type":"text","text":"' + "x" * 100 + '"}]')
+    found = [one for one in reported(tmp_path, sql, ["ADF3"]) if one.rowid == 10]
+    assert "was not decoded" in found[0].message
+    assert found[0].severity < Severity.ERROR
 
 
 # --- keys of adf_meta
