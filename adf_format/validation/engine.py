@@ -162,10 +162,17 @@ def passes() -> tuple[Pass, ...]:
     return tuple(one for module in _modules() for one in getattr(module, "PASSES", ()))
 
 
-@cache
 def visitors(table: str) -> tuple[Visit, ...]:
     """Return every check that rides on the scan of a table."""
-    return tuple(one for module in _modules() for one in getattr(module, "VISITS", ()) if one.table == table)
+    return _visits().get(table, ())
+
+
+@cache
+def _visits() -> dict[str, tuple[Visit, ...]]:
+    found: dict[str, tuple[Visit, ...]] = {}
+    for one in (one for module in _modules() for one in getattr(module, "VISITS", ())):
+        found[one.table] = (*found.get(one.table, ()), one)
+    return found
 
 
 def _modules() -> list[object]:

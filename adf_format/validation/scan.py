@@ -30,42 +30,49 @@ def run(context: Context, name: str, visits: list[Visit]) -> None:
         return
     names = [column.name for column in table.columns if column.name in actual.columns]
     columns = Columns(name, {column: index for index, column in enumerate(names, 1)})
-    watchers: list[_Watcher] = []
+    watchers: dict[Look, _Watcher] = {}
     for visit in visits:
         guarded(context, visit.name, partial(_enter, watchers, visit, context, columns))
-    decoders = JsonColumns(context, table, columns)
+    looks = list(watchers)
+    decode_row = JsonColumns(context, table, columns).decode
     count = 0
     try:
         for row in rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ())):
-            _show(context, watchers, row, decoders.decode(row))
+            rowid, json = row[0], decode_row(row)
+            for look in looks:
+                try:
+                    look(rowid, row, json)
+                except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
+                    looks = _leave(context, watchers, look, error)
             count += 1
     finally:
         context.stats.rows[name] = count
-    for watcher in watchers:
+    for watcher in watchers.values():
         guarded(context, watcher.name, watcher.finish)
+
+
+Look = Callable[[int, rows.Row, dict[str, Any]], None]
 
 
 class _Watcher(NamedTuple):
     name: str
-    look: Callable[[int, rows.Row, dict[str, Any]], None]
     finish: Callable[[], None]
 
 
-def _enter(watchers: list[_Watcher], visit: Visit, context: Context, columns: Columns) -> None:
+def _enter(watchers: dict[Look, _Watcher], visit: Visit, context: Context, columns: Columns) -> None:
     check = visit.make(context, columns)
-    watchers.append(_Watcher(visit.name, check.row, check.finish))
+    watchers[check.row] = _Watcher(visit.name, check.finish)
 
 
-def _show(context: Context, watchers: list[_Watcher], row: rows.Row, json: dict[str, Any]) -> None:
-    """Show a row to every check; one that fails leaves the scan."""
-    for watcher in tuple(watchers):
-        try:
-            watcher.look(row[0], row, json)
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
-            record(context, watcher.name, error)
-            watchers.remove(watcher)
+def _leave(context: Context, watchers: dict[Look, _Watcher], look: Look, error: Exception) -> list[Look]:
+    """Take a check that failed out of the scan, and return the others.
+
+    :raises MemoryError: that is why it failed
+    """
+    if isinstance(error, MemoryError):
+        raise error
+    record(context, watchers.pop(look).name, error)
+    return list(watchers)
 
 
 class JsonColumns:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import apsw
-from mutation.bench import Change, sample
-from mutation.fault import Fault
 
 from adf_format.audit import compress, decompress_all, utf16_length
 from adf_format.schemas import storage_version
+from mutation.bench import Change, sample
+from mutation.fault import Fault
 
 FIGURES = ("entry_count", "size_bytes", "start_seq", "end_seq", "start_at", "end_at")
 GARBAGE = bytes(range(7, 107))

@@ -92,7 +92,9 @@ class FileBench:
 def _apply(path: Path, change: Change) -> None:
     connection = apsw.Connection(str(path))
     try:
-        connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON").fetchall()
+        connection.execute(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON"
+        ).fetchall()
         change(connection)
     finally:
         connection.close()

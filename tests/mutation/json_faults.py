@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mutation.values import Node, applicable, children, flat, is_past, node_of, properties, synthesise
-
 from adf_format.schemas.checker import pointer as pointer_of
+from mutation.values import Node, applicable, children, flat, is_past, node_of, properties, synthesise
 
 WRONG = ("?", 7, 1.5, True, [], {})
 NEAR = {"string": 7, "integer": 1.5, "number": "7", "boolean": 1, "array": {}, "object": [], "null": 0}
@@ -107,7 +106,7 @@ def _enum(limit: list[Any], value: Any) -> Iterator[Any]:
         yield value.swapcase()
 
 
-def _const(limit: Any, value: Any) -> Iterator[Any]:  # noqa: ARG001
+def _const(limit: Any, value: Any) -> Iterator[Any]:
     if isinstance(limit, str):
         yield limit + "x"
     elif isinstance(limit, bool):
@@ -152,7 +151,7 @@ def _numbered(item: Any, number: int) -> Any:
         return f"{item}{number}"
     if isinstance(item, dict):
         named = [key for key in ("name", "id") if isinstance(item.get(key), str)]
-        return {**item, **{key: f"n{number}" for key in named}}
+        return {**item, **dict.fromkeys(named, f"n{number}")}
     return item
 
 

@@ -10,13 +10,13 @@ from functools import cache
 from typing import Any
 
 import apsw
+
+from adf_format.schemas import storage_version
 from mutation.bench import sample
 from mutation.fault import Fault
 from mutation.json_faults import faults
 from mutation.slots import Slot, slots, text_of
 from mutation.values import bases, complete, node_of
-
-from adf_format.schemas import storage_version
 
 VERSIONS = (21, 24, 28, 32)
 

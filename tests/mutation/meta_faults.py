@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from adf_format.schemas import document, metakeys
 from mutation.bench import Change
 from mutation.fault import Fault
 from mutation.json_faults import of_value
 from mutation.slots import text_of
 from mutation.values import Node, bases, synthesise
-
-from adf_format.schemas import document, metakeys
 
 PROTECTIONS = ("none", "readonly", "increment")
 INSERT = "INSERT OR REPLACE INTO adf_meta (key, value, protection) VALUES (?, ?, ?)"

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import apsw
+
+from adf_format.schemas import Column, Table, storage_version
 from mutation.bench import redeclare, sample, set_raw
 from mutation.fault import Fault
 from mutation.json_faults import of_value
 from mutation.values import Node, applicable
-
-from adf_format.schemas import Column, Table, storage_version
 
 CLASSES: dict[str, list[tuple[str, Any]]] = {
     "INTEGER": [("TEXT", "text"), ("REAL", 1.5), ("BLOB", b"\x01")],

@@ -7,11 +7,14 @@ enumerated in `tests/validation/test_schema_mutations.py`.
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 
 import pytest
+
+from adf_format.schemas import document, storage_version, urns
 from mutation import bench
 from mutation.audit_faults import audit_faults
 from mutation.bench import FileBench, Found, MemoryBench
@@ -23,8 +26,6 @@ from mutation.row_faults import row_faults
 from mutation.slots import text_of
 from mutation.tolerated import TOLERATED
 from mutation.transcript_faults import transcript_faults
-
-from adf_format.schemas import document, storage_version, urns
 
 END_TO_END = 40  # mutations of each JSON group that also go through a file on disk
 PARTS = 3  # of the mutations of a configuration, so that they can run side by side
@@ -74,7 +75,7 @@ class Tally:
     def close(self, least: int) -> None:
         """Print the counts and judge them."""
         total = sum((self.caught + self.tolerated).values())
-        print(f"caught {dict(self.caught)}, tolerated {dict(self.tolerated)}")
+        sys.stdout.write(f"caught {dict(self.caught)}, tolerated {dict(self.tolerated)}\n")
         assert not self.missed, "\n".join(self.missed)
         assert not self.stale, "\n".join(self.stale)
         assert total >= least, "there are fewer mutations than there were"

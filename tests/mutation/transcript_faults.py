@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import apsw
+
 from mutation.bench import Change, sample
 from mutation.fault import Fault
 
@@ -46,7 +47,9 @@ def _row(row: dict[str, Any], rows: list[dict[str, Any]], sequence: int) -> Iter
     yield _do(f"seq-zero/{seq}", "UPDATE adf_loop SET seq = 0 WHERE seq = ?", seq)
     yield _do(f"seq-of-archived-row/{seq}", "UPDATE adf_loop SET seq = 1 WHERE seq = ?", seq)
     if any(other["seq"] < seq and other.get("loop") == row.get("loop") for other in rows):
-        yield _do(f"time-before-the-last/{seq}", "UPDATE adf_loop SET created_at = created_at - 7200000 WHERE seq = ?", seq)
+        yield _do(
+            f"time-before-the-last/{seq}", "UPDATE adf_loop SET created_at = created_at - 7200000 WHERE seq = ?", seq
+        )
 
 
 def _kind(row: dict[str, Any]) -> str:

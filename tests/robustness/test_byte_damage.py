@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from robustness import bases, logical
 from robustness.arena import Arena
 from robustness.damage import FRAME_HEADER, LOG_HEADER, Damaged, damage, header_faults, page_cuts
@@ -126,7 +128,7 @@ def test_seeded_damage_gives_findings_or_a_refusal(name: str, shard: int, tmp_pa
         proof.hold(damage(proof.base, seed))
     assert sum(proof.counts.values()) == SEEDS_PER_BASE
     assert proof.counts["found"] + proof.counts["refused"] >= SEEDS_PER_BASE // 3
-    print(f"{name} shard {shard}: {dict(proof.counts)}")
+    sys.stdout.write(f"{name} shard {shard}: {dict(proof.counts)}\n")
 
 
 @pytest.mark.parametrize("name", bases.names())
@@ -137,4 +139,4 @@ def test_every_header_field_and_every_page_boundary(name: str, tmp_path: Path, a
     step = max(1, len(cuts) // 64)
     for one in (*header_faults(proof.base), *cuts[::step]):
         proof.hold(one)
-    print(f"{name}: {dict(proof.counts)}")
+    sys.stdout.write(f"{name}: {dict(proof.counts)}\n")

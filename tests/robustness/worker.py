@@ -22,7 +22,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin:
         path, depth = json.loads(line)
-        print(json.dumps(_answer(path, depth)), flush=True)
+        sys.stdout.write(json.dumps(_answer(path, depth)) + "\n")
+        sys.stdout.flush()
 
 
 def _answer(path: str, depth: int) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from typing import Any
 from adf_format.audit import javascript_json
 from adf_format.schemas import Problem, checker, document
 from adf_format.schemas.store import resolve
+from adf_format.validation.explained import explained
 from adf_format.validation.rule import Severity, rule
 from adf_format.validation.rules.audit.examples import FILE, archived, entry, quoted
 from adf_format.validation.rules.audit.model import AuditRow, Source
 
+VIOLATIONS = 200  # of one entry that are explained one by one
 EXPLAINED = 500  # broken entries of one row that are explained one by one; the rest is counted
 
 _REPEATED = javascript_json([entry(3)]).replace('"seq":3', '"seq":3,"seq":3')
@@ -67,12 +69,12 @@ class Shape:
         self._checker = checker(f"{source.format}#/items" if array else source.format)
         self._required = frozenset(resolve(schema["items"] if array else schema).get("required", ()))
 
-    def check(self, row: AuditRow, value: Any, pointer: str, explained: int) -> bool:
-        """Report what is wrong with one entry; `explained` entries of the row were before. False if anything is."""
+    def check(self, row: AuditRow, value: Any, pointer: str, before: int) -> bool:
+        """Report what is wrong with one entry; `before` broken entries of the row came first. False if anything is."""
         if self._checker.is_valid(value):
             return True
-        if explained < EXPLAINED:
-            for problem in self._checker.problems(value):
+        if before < EXPLAINED:
+            for problem in explained(row.context, self._checker, value, "entries of snapshots", VIOLATIONS):
                 broken = SHAPE if self._severe(problem, value) else TOLERATED
                 row.report(broken, problem.message, "data", pointer + problem.pointer or None)
         return False

@@ -14,12 +14,12 @@ from adf_format.jsontext import Decoded
 from adf_format.schemas import Problem, checker
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Pass
+from adf_format.validation.explained import explained
 from adf_format.validation.rule import Example, Rule, Severity, rule
 
 from . import document, serving, tools, triggers
 from .reporting import drop, put, report, report_at
 
-EXPLAINED = 2000  # violations explained one by one, 100 us each
 REMARKS = 100_000  # keys remarked upon
 
 WRONG_TYPE = rule(
@@ -219,16 +219,12 @@ def check(context: Context) -> None:
 
 def _explain(context: Context, config: Any) -> None:
     top = keys.place(context.version.agent_config)
-    problems = checker(context.version.agent_config).problems(config)
-    for problem in itertools.islice(problems, EXPLAINED):
+    whole = checker(context.version.agent_config)
+    for problem in explained(context, whole, config, "configuration against its schema"):
         broken = _rule_of(problem, config, top)
         if broken is not None:
             message = "null where the key can be left out" if broken is NULL else problem.message
             report_at(context, broken, message, problem.pointer)
-    if next(problems, None) is not None:
-        context.not_checked(
-            "configuration against its schema", f"only the first {EXPLAINED:,} violations are explained"
-        )
 
 
 def _rule_of(problem: Problem, config: Any, top: keys.Place) -> Rule | None:

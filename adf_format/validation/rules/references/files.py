@@ -9,6 +9,7 @@ from adf_format.jsontext import decode
 from adf_format.schemas import checker
 from adf_format.schemas.checker import pointer as pointer_of
 from adf_format.validation.context import Context, Pass
+from adf_format.validation.explained import explained
 from adf_format.validation.rule import Severity, rule
 
 CORE = (("mind.md", 21), ("soul.md", 25), ("mind/log.md", 28))  # path, first storage version
@@ -142,7 +143,7 @@ def _check_skills_file(context: Context, path: str, check: Any, rowid: int, cont
     if decoded.duplicates:
         context.report(SKILLS, f"{path}: an object names a key more than once", **place)
     if not check.is_valid(decoded.value):
-        for problem in check.problems(decoded.value):
+        for problem in explained(context, check, decoded.value, path):
             context.report(SKILLS, f"{path}: {problem.message}", **place, pointer=problem.pointer or None)
 
 

@@ -10,6 +10,7 @@ from adf_format.jsontext import decode
 from adf_format.schemas import checker
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Pass
+from adf_format.validation.explained import explained
 from adf_format.validation.rule import Severity, rule
 
 PRIVATE, PUBLIC = "crypto:signing:private_key", "crypto:signing:public_key"
@@ -142,7 +143,7 @@ def _check_envelope(context: Context, name: str, value: bytes, place: dict[str, 
         context.report(ENVELOPE_TOLERATED, "an object names a key more than once", **place, column="value")
     check_shape = checker(context.version.value(name))
     if not check_shape.is_valid(decoded.value):
-        for problem in check_shape.problems(decoded.value):
+        for problem in explained(context, check_shape, decoded.value, "an envelope in adf_identity"):
             broken = ENVELOPE if problem.severity == "error" else ENVELOPE_TOLERATED
             context.report(broken, problem.message, **place, column="value", pointer=problem.pointer or None)
 

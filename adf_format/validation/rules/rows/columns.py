@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from adf_format.rows import InvalidText, Oversize, Row
@@ -170,6 +170,7 @@ class ColumnVisitor:
         self._tests, self._limited, self._size_positions = plan.tests, plan.limited, plan.sizes
         self._sound: set[tuple[type, ...]] = set()
         self._columns = table.column
+        self._urn = table.urn
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at every column of a row.
@@ -238,11 +239,16 @@ class ColumnVisitor:
         known = column.schema.get("x-adf-known")
         if known is not None and value not in known:
             self._report(OPEN_SET, f"{brief(value)} is not a known value", rowid, column.name)
-        for problem in Checker(column.schema).problems(value):
+        for problem in _checker(self._urn, column.name).problems(value):
             self._report(_rule_of(problem), problem.message, rowid, column.name)
 
     def _report(self, broken: Rule, message: str, rowid: int, column: str) -> None:
         self._context.report(broken, message, table=self._table, rowid=rowid, column=column)
+
+
+@cache
+def _checker(urn: str, column: str) -> Checker:
+    return Checker(load(urn).column[column].schema)
 
 
 def _rule_of(problem: Problem) -> Rule:

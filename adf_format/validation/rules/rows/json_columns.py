@@ -8,11 +8,12 @@ from adf_format.errors import JsonTextError, JsonTooLargeError
 from adf_format.rows import Row
 from adf_format.schemas import Checker, Problem, checker
 from adf_format.validation.context import Columns, Context
+from adf_format.validation.explained import explained
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.rules.rows.columns import OVERSIZE
 
 LEGACY_TEXT = {("adf_timers", "scope"): ("system", "agent", "document")}  # bare text that readers still accept
-EXPLAINED = 2000  # broken values of one column that are explained one by one (80 us each); the rest is counted
+EXPLAINED = 2000  # violations in one column that are explained one by one; further broken values are counted
 
 NOT_JSON = rule(
     "ADF310",
@@ -102,6 +103,7 @@ class JsonVisitor:
             if column.is_json and column.name in columns.position
         ]
         self._explained: dict[str, int] = {}
+        self._unexplained: dict[str, int] = {}
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at the JSON of one row."""
@@ -120,10 +122,9 @@ class JsonVisitor:
 
     def finish(self) -> None:
         """Say how many broken values were counted without an explanation."""
-        for name, count in self._explained.items():
-            if count > EXPLAINED:
-                text = f"{count - EXPLAINED:,} further values break the schema and were not explained one by one"
-                self._context.report(SHAPE, text, table=self._table, column=name)
+        for name, count in self._unexplained.items():
+            text = f"{count:,} further values break the schema and were not explained one by one"
+            self._context.report(SHAPE, text, table=self._table, column=name)
 
     def _not_json(self, rowid: int, name: str, error: JsonTextError, text: str) -> None:
         if isinstance(error, JsonTooLargeError):
@@ -137,10 +138,12 @@ class JsonVisitor:
         self._report(NOT_JSON if tier == "error" else NOT_JSON_TOLERATED, f"not JSON: {error.message}", rowid, name)
 
     def _explain(self, rowid: int, name: str, check: Checker, value: Any) -> None:
-        self._explained[name] = self._explained.get(name, 0) + 1
-        if self._explained[name] > EXPLAINED:
+        left = EXPLAINED - self._explained.get(name, 0)
+        if left <= 0:
+            self._unexplained[name] = self._unexplained.get(name, 0) + 1
             return
-        for problem in check.problems(value):
+        for problem in explained(self._context, check, value, f"JSON in {self._table}.{name}", left):
+            self._explained[name] = self._explained.get(name, 0) + 1
             broken = rule_of(problem, value)
             self._report(broken, problem.message, rowid, name, problem.pointer or None)
 

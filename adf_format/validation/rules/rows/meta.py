@@ -9,6 +9,7 @@ from adf_format.jsontext import decode
 from adf_format.schemas import metakeys
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Context, Meta, Pass
+from adf_format.validation.explained import explained
 from adf_format.validation.rule import Severity, rule
 
 VERSION_KEY = "adf_schema_version"  # ADF104 says whether it is there and a number
@@ -138,7 +139,7 @@ def _check_value(context: Context, text: str, entry: metakeys.MetaKey, place: di
             context.report(VALUE_TOLERATED, text, **place, column="value")
     if entry.check.is_valid(value):
         return
-    for problem in entry.check.problems(value):
+    for problem in explained(context, entry.check, value, f"the value of {entry.name!r}"):
         broken = VALUE if problem.severity == "error" else VALUE_TOLERATED
         pointer = problem.pointer or None
         context.report(broken, f"{entry.name!r}: {problem.message}", **place, column="value", pointer=pointer)
