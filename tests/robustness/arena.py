@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -86,9 +87,7 @@ class Arena:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             self._process.stdout.close()
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()
-            except BrokenPipeError:
-                pass
             self._process.wait()
             self._process = None

@@ -100,7 +100,7 @@ _MAKERS: dict[str, Callable[[Path], bytes | None]] = {
     "overflow": _changed(
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 12)"
         " INSERT INTO adf_logs (level, message, data, created_at)"
-        """ SELECT 'info', printf('%.*c', 3000 * i, 'm'), '"' || printf('%.*c', 20000, 'd') || '"', 1767225600000 FROM n;"""
+        " SELECT 'info', printf('%.*c', 3000 * i, 'm'), json_quote(printf('%.*c', 20000, 'd')), 1767225600000 FROM n;"
         " UPDATE adf_files SET content = zeroblob(50000), size = 50000 WHERE path = 'assets/pixel.png'"
     ),
     "pages-512": _changed("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM"),

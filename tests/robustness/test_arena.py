@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+
 from robustness.arena import Arena
 
 
