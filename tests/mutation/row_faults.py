@@ -90,7 +90,7 @@ def _of_key(connection: apsw.Connection, table: Table) -> Iterator[Fault]:
         yield _update(f"key-negative/{place}", table, key, rowid, -1)
     else:
         yield _update(f"key-empty/{place}", table, key, rowid, "")
-        yield Fault(f"key-twice/{place}", lambda found: _twice(found, table), (table.name,))
+        yield Fault(f"rows/key-twice/{place}", lambda found: _twice(found, table), (table.name,))
 
 
 def _twice(connection: apsw.Connection, table: Table) -> None:

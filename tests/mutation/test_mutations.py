@@ -45,22 +45,24 @@ def _no_leftovers() -> Iterator[None]:
     bench.clean_up()
 
 
-def reason(fault: Fault) -> str | None:
+def reason(version: int, fault: Fault) -> str | None:
     """Return why a mutation is tolerated, None if it must be caught."""
-    return next((why for pattern, why in TOLERATED.items() if fnmatchcase(fault.id, pattern)), None)
+    name = f"{version}/{fault.id}"
+    return next((why for pattern, why in TOLERATED.items() if fnmatchcase(name, pattern)), None)
 
 
 class Tally:
     """Counts what was caught and what was tolerated, by class, and remembers what is wrong."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: int) -> None:
+        self._version = version
         self.caught: Counter[str] = Counter()
         self.tolerated: Counter[str] = Counter()
         self.missed: list[str] = []
         self.stale: list[str] = []
 
     def count(self, fault: Fault, before: Found, after: Found) -> None:
-        found, why = fault.caught_by(before, after), reason(fault)
+        found, why = fault.caught_by(before, after), reason(self._version, fault)
         group = fault.id.split("/")[0]
         if found and why is None:
             self.caught[group] += 1
@@ -87,7 +89,7 @@ def test_every_fault_of_rows_audit_transcript_and_meta_is_caught_in_a_file(group
     """Each mutation is made in a file of its own and goes through `validate_file`."""
     make, least = LEAST_FILE[group]
     trial = FileBench(version, prepared(version) if group == "meta" else None)
-    tally = Tally()
+    tally = Tally(version)
     for fault in unique(make(version)):
         tally.count(fault, trial.before, trial.run(fault.change))
     tally.close(least)
@@ -96,7 +98,7 @@ def test_every_fault_of_rows_audit_transcript_and_meta_is_caught_in_a_file(group
 @pytest.mark.parametrize("version", [version for version, least in LEAST_JSON.items() if least])
 def test_every_fault_of_every_json_value_is_caught(version: int) -> None:
     """Columns, meta values, snapshots, envelopes, skills files: each keyword of each schema, each key, the text."""
-    trial, tally = MemoryBench(version), Tally()
+    trial, tally = MemoryBench(version), Tally(version)
     for case in json_cases(version):
         _try_case(trial, tally, case, case.faults)
     tally.close(LEAST_JSON[version])
@@ -108,7 +110,7 @@ def test_every_fault_of_the_configuration_is_caught(version: int, part: int) -> 
     """Every documented field of every section, loops included."""
     case = config_case(version)
     assert len(case.faults) >= LEAST_CONFIG[version]
-    tally = Tally()
+    tally = Tally(version)
     _try_case(MemoryBench(version), tally, case, case.faults[part::PARTS])
     tally.close(LEAST_CONFIG[version] // PARTS - 1)
 
@@ -131,7 +133,7 @@ def _sampled(version: int, group: str) -> list[tuple[JsonCase, Fault]]:
 @pytest.mark.parametrize(("group", "version"), [("json", 24), ("json", 32), ("config", 28), ("config", 32)])
 def test_what_is_caught_in_memory_is_caught_in_a_file(group: str, version: int) -> None:
     """A seeded sample of the JSON mutations goes through files on disk, with the same verdict for each."""
-    tally = Tally()
+    tally = Tally(version)
     chosen = _sampled(version, group)
     for case in {id(case): case for case, _ in chosen}.values():
         trial = FileBench(version, lambda connection, case=case: case.slot.put(connection, text_of(case.base)))
@@ -150,7 +152,7 @@ def _all_ids(version: int) -> list[str]:
 
 def test_every_tolerated_pattern_names_a_mutation_and_has_a_reason() -> None:
     """What was renamed or cannot happen any more leaves the list."""
-    every = [name for version in VERSIONS for name in _all_ids(version)]
+    every = [f"{version}/{name}" for version in VERSIONS for name in _all_ids(version)]
     for pattern, why in TOLERATED.items():
         assert why
         assert any(fnmatchcase(name, pattern) for name in every), pattern

@@ -72,7 +72,9 @@ class Arena:
         return {"traceback": "; ".join(broken)} if broken and "traceback" not in answer else {}
 
     def _running(self) -> subprocess.Popen[str]:
-        if self._process is None or self._process.poll() is not None:
+        if self._process is not None and self._process.poll() is not None:
+            self._stop()  # closes the pipes of a worker that died between two files
+        if self._process is None:
             paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
             environment = os.environ | {"TMPDIR": str(self.scratch), "PYTHONPATH": paths}
             command = [sys.executable, str(WORKER)]
