@@ -56,9 +56,13 @@ def scan(
     after = _Position(key)
     while True:
         try:
-            for row in connection.execute(f"{select}{after.where} ORDER BY {key}", after.bindings):
-                after.rowid = row[0]
-                yield row
+            row = None
+            try:
+                for row in connection.execute(f"{select}{after.where} ORDER BY {key}", after.bindings):
+                    yield row
+            finally:
+                if row is not None:
+                    after.rowid = row[0]
         except (UnicodeDecodeError, apsw.TooBigError):
             query = f"SELECT {key} {source}{after.where} ORDER BY {key} LIMIT 1"
             after.rowid = rowid = connection.execute(query, after.bindings).get

@@ -44,7 +44,7 @@ def reference(text: str | bytes) -> Any:
 def test_whatever_text_it_reads_the_same_as_the_standard_module(text: str) -> None:
     decoded = decode(text)
     assert same(decoded.value, json.loads(text))
-    assert decoded.duplicates == []
+    assert not decoded.duplicates
 
 
 @given(VALUES)
@@ -78,7 +78,7 @@ def test_the_fast_path_counts_only_where_it_loses_nothing(text: str) -> None:
         return
     if lossless:
         assert same(fast, careful.value)
-        assert careful.duplicates == []
+        assert not careful.duplicates
 
 
 def test_compact_text_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_keys_that_differ_only_in_their_escapes_are_duplicates() -> None:
 
 
 def test_equal_keys_in_different_objects_are_no_duplicates() -> None:
-    assert decode('[{"a":1},{"a":1, "b":{"a":2}}]').duplicates == []
+    assert not decode('[{"a":1},{"a":1, "b":{"a":2}}]').duplicates
 
 
 @pytest.mark.parametrize("depth", [5_000, 100_000])

@@ -10,6 +10,7 @@ import apsw
 
 from adf_format.errors import AdfError, NotAnAdfError, UnreadableError
 
+from .beside import Beside
 from .clock import Clock
 from .diagnosis import explain_not_a_database, explain_truncation, head_of
 from .failures import translate
@@ -37,11 +38,26 @@ class Container:
     `check_deadline()` raises LimitError when the time limit has passed; loops in Python call it.
     """
 
-    def __init__(self, connection: apsw.Connection, source: Source, stamps: Stamps, clock: Clock) -> None:
+    def __init__(
+        self, connection: apsw.Connection, source: Source, stamps: Stamps, limits: Limits, clock: Clock
+    ) -> None:
         self.connection = connection
         self.source = source
         self.check_deadline = clock.check
         self._stamps = stamps
+        self._limits, self._clock = limits, clock
+
+    def beside(self, sql: str) -> Beside | None:
+        """Start a statement in a thread, on a second connection with the same settings and deadline.
+
+        :returns: None for a private copy, which has no name any more and cannot be opened twice
+        :raises apsw.Error: the file cannot be opened any more
+        """
+        if self.source.mode != "immutable":
+            return None
+        connection = _connect(self.source.real_path)
+        secure(connection, self._limits, self._clock)
+        return Beside(connection, sql)
 
     def changed(self) -> bool:
         """Whether the file, its log or its journal differ from what was seen at opening."""
@@ -118,7 +134,7 @@ def _prepare(
     try:
         secure(connection, limits, clock)
         _require_meta(connection, place)
-        return Container(connection, _describe(connection, place, facts), facts["stamps"], clock)
+        return Container(connection, _describe(connection, place, facts), facts["stamps"], limits, clock)
     except BaseException as exc:
         error = _explain(exc, connection, place.given, facts["size"]) if isinstance(exc, apsw.Error) else None
         connection.close()

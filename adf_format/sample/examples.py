@@ -82,14 +82,14 @@ def example(path: str | Path, change: Change) -> None:
 def connect(path: Path) -> apsw.Connection:
     """Open a sample for changes, with the functions `brotli` and `utf16_length`."""
     connection = apsw.Connection(str(path))
-    connection.create_scalar_function("brotli", _brotli, 1, deterministic=True)
+    connection.create_scalar_function("brotli", _brotli, -1, deterministic=True)
     connection.create_scalar_function("utf16_length", _length, 1, deterministic=True)
     return connection
 
 
 def _brotli(*arguments: Any) -> Any:
-    (text,) = arguments
-    return compress(text if isinstance(text, str) else bytes(text).decode())
+    text, *quality = arguments
+    return compress(text if isinstance(text, str) else bytes(text).decode(), *quality)
 
 
 def _length(*arguments: Any) -> Any:

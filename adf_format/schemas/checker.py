@@ -8,7 +8,7 @@ explaining path.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from operator import attrgetter
@@ -67,6 +67,12 @@ class Checker:
             return bool(self._fast.is_valid(value))
         except (ValueError, TypeError, OverflowError):
             return bool(self._slow.is_valid(value))
+
+    @property
+    def quick(self) -> Callable[[object], bool]:
+        """The fast path itself; it raises ValueError, TypeError or OverflowError for a value that it cannot hold."""
+        test: Callable[[object], bool] = self._fast.is_valid
+        return test
 
     def is_surely_valid(self, value: object) -> bool:
         """Say whether the fast path accepts a value; a value that it cannot hold is none that it accepts."""

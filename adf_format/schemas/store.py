@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from adf_format.errors import SchemaError, UsageError
 
@@ -44,7 +45,7 @@ def document(urn: str) -> dict[str, Any]:
     if urn not in urns():
         raise UsageError(f"no schema {urn!r}", hint="`adf-format schema list` shows them")
     path = root().joinpath(*urn.removeprefix(PREFIX).split(":"))
-    loaded: dict[str, Any] = json.loads(path.with_name(path.name + ".json").read_text("utf-8"))
+    loaded: dict[str, Any] = orjson.loads(path.with_name(path.name + ".json").read_bytes())
     return loaded
 
 

@@ -43,6 +43,7 @@ class Context:
     :ivar stored: the storage version written in the file, None if it is missing or not a number
     :ivar version: the described version whose rules are applied (the nearest one, for older and newer files)
     :ivar faults: internal errors of checks, one sentence each
+    :ivar waiting: what runs beside the other checks, as `(what, finish, give up)`
     """
 
     container: Container
@@ -53,6 +54,7 @@ class Context:
     stats: Stats
     depth: Depth = Depth.DEFAULT
     faults: list[str] = field(default_factory=list)
+    waiting: list[tuple[str, Callable[[], None], Callable[[], None]]] = field(default_factory=list)
 
     @property
     def report(self) -> Callable[..., None]:

@@ -123,7 +123,17 @@ def stored_version(connection: apsw.Connection) -> int | None:
 
 def run(context: Context) -> None:
     """Run every pass and every table scan that applies."""
-    for what, why in (chosen := choose(context)).not_checked:
+    try:
+        _run(context, choose(context))
+        for what, finish, _ in context.waiting:
+            guarded(context, what, finish)
+    finally:
+        for *_, give_up in context.waiting:
+            give_up()
+
+
+def _run(context: Context, chosen: Choice) -> None:
+    for what, why in chosen.not_checked:
         context.not_checked(what, why)
     for one in chosen.passes:
         kept = one.structural and context.structure.kept

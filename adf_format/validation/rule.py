@@ -54,7 +54,7 @@ class Severity(IntEnum):
 class Example:
     """A change to a sample file.
 
-    :ivar sql: statements run on the sample; the connection also knows `brotli(text)` and `utf16_length(text)`
+    :ivar sql: statements run on the sample; the connection also knows `brotli(text[, quality])` and `utf16_length`
     :ivar on: storage version of the sample
     :ivar base: `rich` (every table has rows) or `fresh`
     :ivar patch: `(offset, hex)` bytes overwritten afterwards; a negative offset counts from the end

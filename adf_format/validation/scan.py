@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from adf_format import rows
 from adf_format.errors import JsonTextError
-from adf_format.jsontext import Decoded, decode_column
+from adf_format.jsontext import decode_column
 from adf_format.schemas import Table
 from adf_format.validation.context import Columns, Context, Visit
 from adf_format.validation.faults import guarded, record
@@ -34,11 +34,19 @@ def run(context: Context, name: str, visits: list[Visit]) -> None:
     for visit in visits:
         guarded(context, visit.name, partial(_enter, watchers, visit, context, columns))
     looks = list(watchers)
-    decode_row = JsonColumns(context, table, columns).decode
+    json_columns = _json_columns(table, columns)
     count = 0
     try:
         for row in rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ())):
-            rowid, json = row[0], decode_row(row)
+            rowid = row[0]
+            json: dict[str, Any] = _configuration(context, columns, row) if name == "adf_config" else {}
+            for column, position in json_columns:
+                text = row[position]
+                if type(text) is str:
+                    try:
+                        json[column] = decode_column(text)
+                    except JsonTextError as error:
+                        json[column] = error
             for look in looks:
                 try:
                     look(rowid, row, json)
@@ -75,27 +83,15 @@ def _leave(context: Context, watchers: dict[Look, _Watcher], look: Look, error: 
     return list(watchers)
 
 
-class JsonColumns:
-    """Decodes the JSON columns of a row; what cannot be decoded is kept as the error."""
+def _json_columns(table: Table, columns: Columns) -> list[tuple[str, int]]:
+    """Return name and position of the columns that hold JSON; the configuration is decoded by the context."""
+    json = (column.name for column in table.columns if column.is_json and table.name != "adf_config")
+    return [(name, columns.position[name]) for name in json if name in columns.position]
 
-    def __init__(self, context: Context, table: Table, columns: Columns) -> None:
-        self._context = context if table.name == "adf_config" else None
-        json = (column.name for column in table.columns if column.is_json)
-        self._positions = [(name, columns.position[name]) for name in json if name in columns.position]
 
-    def decode(self, row: rows.Row) -> dict[str, Any]:
-        """Return `Decoded` or `JsonTextError` by column, for the columns that hold text."""
-        result: dict[str, Decoded | JsonTextError] = {}
-        for name, position in self._positions:
-            text = row[position]
-            if type(text) is str:
-                if self._context is not None and text == self._context.config_text:
-                    known = self._context.config_decoded  # decoded once for all who ask
-                    if known is not None:
-                        result[name] = known
-                        continue
-                try:
-                    result[name] = decode_column(text)
-                except JsonTextError as error:
-                    result[name] = error
-        return result
+def _configuration(context: Context, columns: Columns, row: rows.Row) -> dict[str, Any]:
+    """Return the configuration as it was decoded once for all who ask, for the row that holds it."""
+    position = columns.position.get("config_json")
+    if position is None or row[position] != context.config_text or context.config_decoded is None:
+        return {}
+    return {"config_json": context.config_decoded}

@@ -14,7 +14,6 @@ from adf_format.audit import (
     TooLargeError,
     TrailingBytesError,
     TruncatedError,
-    compress,
     decompress,
     javascript_json,
 )
@@ -40,7 +39,7 @@ NOT_BROTLI = rule(
     why="What was archived there is lost: the rows were deleted from their table when the snapshot was taken.",
     source=("AUD-011",),
     fires="UPDATE adf_audit SET data = x'5b7b22736571223a317d5d' WHERE id = 1",
-    silent=archived([entry(3)], data=f"x'{compress(_TEXT, quality=11).hex()}'"),
+    silent=archived([entry(3)], data=f"brotli('{_TEXT}', 11)"),
 )
 CUT_SHORT = rule(
     "ADF502",
@@ -50,7 +49,7 @@ CUT_SHORT = rule(
     why="Brotli decoders give what is there without complaint: the missing entries go unnoticed until they are needed.",
     source=("AUD-011",),
     fires="UPDATE adf_audit SET data = CAST(substr(data, 1, length(data) - 1) AS BLOB) WHERE id = 1",
-    silent=archived([entry(3)], data=f"x'{compress(_TEXT, quality=0).hex()}'"),
+    silent=archived([entry(3)], data=f"brotli('{_TEXT}', 0)"),
 )
 TRAILING = rule(
     "ADF503",
@@ -60,7 +59,7 @@ TRAILING = rule(
     why="Some decoders ignore what follows, others refuse the whole snapshot; nothing legitimate writes it.",
     source=("AUD-011",),
     fires="UPDATE adf_audit SET data = CAST(data || x'00' AS BLOB) WHERE id = 1",
-    silent=archived([entry(3)], data=f"x'{compress(_TEXT + ' ').hex()}'", size_bytes=len(_TEXT) + 1),
+    silent=archived([entry(3)], data=f"brotli('{_TEXT} ')", size_bytes=len(_TEXT) + 1),
 )
 TOO_LARGE = rule(
     "ADF504",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import apsw
 
@@ -11,6 +13,9 @@ from adf_format.schemas.checker import brief
 from adf_format.schemas.ddl import quote_any
 from adf_format.validation.context import Context, Depth
 from adf_format.validation.rules.container.catalogue import INTEGRITY
+
+LARGE = 4 << 20
+"""Bytes of a file from which a thread is worth its start."""
 
 MOST = 100
 """Messages asked for; SQLite stops there."""
@@ -28,17 +33,30 @@ _COLUMN = re.compile(r"(?:NULL|NUMERIC|TEXT|non-\w+) value in (.+)\.(.+)", re.DO
 
 
 def check(context: Context) -> None:
-    """Run SQLite's check; virtual tables whose module is not here do not count (STO-020)."""
+    """Run SQLite's check; virtual tables whose module is not here do not count (STO-020).
+
+    For a large file it runs beside the other checks, and is told after them.
+    """
+    pragma = "quick_check" if context.depth == Depth.QUICK else "integrity_check"
+    sql = f"PRAGMA {pragma}({MOST})"
+    beside = context.container.beside(sql) if context.container.source.size >= LARGE else None
+    if beside is None:
+        _tell(context, pragma, partial(_ask, context, sql))
+    else:
+        finish = partial(_tell, context, pragma, lambda: _lines(beside.rows()))
+        context.waiting.append(("integrity", finish, beside.close))
+
+
+def _tell(context: Context, pragma: str, ask: Callable[[], list[str]]) -> None:
     owners = dict(_owners(context))
-    for message in _messages(context):
+    for message in _messages(context, pragma, ask):
         for line in message.split("\n"):
             _report(context, line, owners)
 
 
-def _messages(context: Context) -> list[str]:
-    pragma = "quick_check" if context.depth == Depth.QUICK else "integrity_check"
+def _messages(context: Context, pragma: str, ask: Callable[[], list[str]]) -> list[str]:
     try:
-        return _ask(context, f"PRAGMA {pragma}({MOST})")
+        return ask()
     except apsw.CorruptError:
         context.report(INTEGRITY, "the check stops at a damaged page; tables are checked one by one")
         return _each(context, pragma)
@@ -48,8 +66,12 @@ def _messages(context: Context) -> list[str]:
 
 
 def _ask(context: Context, sql: str) -> list[str]:
-    found = [str(row[0]) for row in context.container.connection.execute(sql)]
-    return [] if found == ["ok"] else found
+    return _lines(context.container.connection.execute(sql).fetchall())
+
+
+def _lines(found: list[Any]) -> list[str]:
+    lines = [str(row[0]) for row in found]
+    return [] if lines == ["ok"] else lines
 
 
 def _each(context: Context, pragma: str) -> list[str]:

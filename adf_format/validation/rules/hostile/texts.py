@@ -47,8 +47,13 @@ def is_plain(text: str) -> bool:
         len(text) <= LARGEST
         and ("\\" not in text or "\\u" not in text)
         and (text.isascii() or text.isprintable())
-        and (len(text) <= SHORT or text.count("[") + text.count("{") <= DEEPEST)
+        and (len(text) <= SHORT or _is_flat(text) or text.count("[") + text.count("{") <= DEEPEST)
     )
+
+
+def _is_flat(text: str) -> bool:
+    """Whether nothing but the first two characters begins a list or an object: most messages are one text block."""
+    return text.find("{", 2) < 0 and text.find("[", 1) < 0
 
 
 class Texts:

@@ -257,7 +257,7 @@ def _rule_of(problem: Problem) -> Rule:
 
 
 def _test(column: Column, position: int) -> tuple[int, type, bool, Accepts, str]:
-    nullable = not _required(column) and Checker(column.schema).is_valid(None)
+    nullable = not _required(column) and "null" in column.schema["type"]
     return position, PYTHON_TYPE[column.type], nullable, _acceptance(column), column.name
 
 

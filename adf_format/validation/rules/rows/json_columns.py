@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adf_format.errors import JsonTextError, JsonTooLargeError
+from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas import Checker, Problem, checker
 from adf_format.validation.context import Columns, Context
@@ -89,6 +90,10 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+def _anything(value: object) -> bool:  # noqa: ARG001 - JSON without a schema
+    return True
+
+
 class JsonVisitor:
     """Checks the JSON columns of one table."""
 
@@ -97,28 +102,38 @@ class JsonVisitor:
         self._table = columns.table
         self._positions = columns.position
         table = context.version.tables[columns.table]
-        self._checks: list[tuple[str, Checker | None]] = [
-            (column.name, checker(column.content) if column.content else None)
-            for column in table.columns
-            if column.is_json and column.name in columns.position
+        columns_of_json = [column for column in table.columns if column.is_json and column.name in columns.position]
+        self._checks = {column.name: checker(column.content) for column in columns_of_json if column.content}
+        self._quick = [
+            (column.name, self._checks[column.name].quick if column.content else _anything)
+            for column in columns_of_json
         ]
         self._explained: dict[str, int] = {}
         self._unexplained: dict[str, int] = {}
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at the JSON of one row."""
-        for name, check in self._checks:
+        for name, quick in self._quick:
             decoded = json.get(name)
             if decoded is None:
                 continue
-            if isinstance(decoded, JsonTextError):
-                self._not_json(rowid, name, decoded, values[self._positions[name]])
-                continue
-            if decoded.duplicates:
-                keys = ", ".join(sorted(set(decoded.duplicates)))[:60]
-                self._report(DUPLICATE_KEYS, f"an object names {keys!a} more than once", rowid, name)
-            if check is not None and not check.is_valid(decoded.value):
-                self._explain(rowid, name, check, decoded.value)
+            try:
+                if type(decoded) is Decoded and not decoded.duplicates and quick(decoded.value):
+                    continue
+            except (ValueError, TypeError, OverflowError):
+                pass  # a value that the fast path cannot hold
+            self._look(rowid, name, decoded, values)
+
+    def _look(self, rowid: int, name: str, decoded: Decoded | JsonTextError, values: Row) -> None:
+        if isinstance(decoded, JsonTextError):
+            self._not_json(rowid, name, decoded, values[self._positions[name]])
+            return
+        if decoded.duplicates:
+            keys = ", ".join(sorted(set(decoded.duplicates)))[:60]
+            self._report(DUPLICATE_KEYS, f"an object names {keys!a} more than once", rowid, name)
+        check = self._checks.get(name)
+        if check is not None and not check.is_valid(decoded.value):
+            self._explain(rowid, name, check, decoded.value)
 
     def finish(self) -> None:
         """Say how many broken values were counted without an explanation."""

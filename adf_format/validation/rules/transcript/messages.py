@@ -10,7 +10,7 @@ from adf_format.rows import Row
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
-from adf_format.validation.rules.transcript.blocks import CONTEXT, SUMMARY, blocks_of, first_text
+from adf_format.validation.rules.transcript.blocks import CONTEXT, SUMMARY
 from adf_format.validation.rules.transcript.examples import put, result, say
 
 ROLE_OF = {
@@ -21,6 +21,7 @@ ROLE_OF = {
     "input_audio": "user",
     "video_url": "user",
 }
+FOREIGN = {role: frozenset(kind for kind, of in ROLE_OF.items() if of != role) for role in ("user", "assistant")}
 HEADER = re.compile(
     r"\[Context: (?:[^\]|\n]+"
     r"|[a-z][a-z0-9_.-]{0,63} \| loop_inject=v2 \| origin=[a-zA-Z0-9_.:/-]{1,128}(?: \| key=[a-zA-Z0-9_.:-]{1,128})?)"
@@ -130,21 +131,27 @@ class Messages:
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at one row."""
-        role, blocks = values[self._role], blocks_of(json.get("content_json"))
-        if blocks is None or role not in {"user", "assistant"}:
+        decoded, role = json.get("content_json"), values[self._role]
+        foreign = FOREIGN.get(role) if type(role) is str else None
+        if type(decoded) is not Decoded or type(decoded.value) is not list or foreign is None:
             return
-        for index, block in enumerate(blocks):
+        first, index = "", 0
+        for block in decoded.value:
             if type(block) is dict:
                 kind = block.get("type")
                 if kind == "text":
-                    if index:
-                        self._marker(rowid, role, block.get("text"), index)
-                elif type(kind) is str and ROLE_OF.get(kind, role) != role:
+                    text = block.get("text")
+                    if type(text) is str:
+                        if not index:
+                            first = text
+                        elif text[:1] == "[":
+                            self._marker(rowid, role, text, index)
+                elif type(kind) is str and kind in foreign:
                     self._report(FOREIGN_BLOCK, f"a {kind} block in a row of the {role}", rowid, f"/{index}")
-        text = first_text(blocks)
-        if text[:1] == "[":
-            self._beginning(rowid, role, text, values)
-        if role == "user" and not text.startswith(SUMMARY):
+            index += 1  # noqa: SIM113 - cheaper than enumerate for one block
+        if first[:1] == "[":
+            self._beginning(rowid, role, first, values)
+        if role == "user" and not first.startswith(SUMMARY):
             self._usage(rowid, values)
 
     def finish(self) -> None:

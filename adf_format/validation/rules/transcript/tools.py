@@ -7,7 +7,7 @@ from typing import Any
 
 from adf_format import rows
 from adf_format.errors import JsonTextError
-from adf_format.jsontext import decode
+from adf_format.jsontext import Decoded, decode
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.rules.transcript import order
@@ -129,7 +129,8 @@ class ToolCalls:
                 return
             for seq in self._moved.before(loop, rowid):
                 self._step_moved(loop, seq)
-        blocks = blocks_of(json.get("content_json"))
+        decoded = json.get("content_json")
+        blocks = decoded.value if type(decoded) is Decoded and type(decoded.value) is list else None
         if self._ord > 0 and values[self._ord] is not None and type(values[self._ord]) is not int:
             blocks = None  # its place is not known
         self._step(loop, rowid, values[self._role], blocks)
@@ -171,9 +172,10 @@ class ToolCalls:
             self._user(turn, rowid, blocks)
 
     def _assistant(self, turn: Turn, loop: object, rowid: int, blocks: list[Any]) -> None:
-        for called, block in turn.open.values():
-            self._report(UNANSWERED, "the next assistant row comes before the result of this call", called, block)
-        turn.open.clear()
+        if turn.open:
+            for called, block in turn.open.values():
+                self._report(UNANSWERED, "the next assistant row comes before the result of this call", called, block)
+            turn.open.clear()
         turn.blind, turn.answered = False, None
         if not turn.begun:
             turn.begun = True
