@@ -16,7 +16,7 @@ from unittest.mock import patch
 import apsw
 
 from adf_format import structure
-from adf_format.container import Container, open_readonly
+from adf_format.container import Container, Limits, open_readonly
 from adf_format.container.clock import Clock
 from adf_format.schemas import storage_version
 from adf_format.validation import engine
@@ -143,7 +143,7 @@ class MemoryBench:
     def run(self, tables: Collection[str | None]) -> Found:
         """Return what the validator finds now, the scans of other tables left out."""
         collector = _Everything(self._version)
-        container = Container(self._connection, replace(self._source), self._stamps, Clock(Path("memory"), 60.0))
+        container = Container(self._connection, replace(self._source), self._stamps, Limits(), Clock(Path("memory"), 60.0))
         context = Context(
             container=container,
             structure=structure.read(self._connection),

@@ -6,7 +6,7 @@ import copy
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import apsw
@@ -50,10 +50,16 @@ def json_cases(version: int) -> Iterator[JsonCase]:
 
 def _faults(slot: Slot, base: Any, prefix: str) -> Iterator[Fault]:
     for one in faults(slot.urn, base):
-        text = text_of(one.value)
-        yield _fault(slot, f"{prefix}{one.pointer}/{one.kind}", text, one.pointer)
+        # the values share all but the changed part, their texts would not: so those are written when they are needed
+        change = partial(_put, slot, one.value)
+        name = f"{prefix}{one.pointer}/{one.kind}"
+        yield Fault(name, change, (slot.table,), slot.column, one.pointer)
     if isinstance(base, dict | list):
         yield from _text_faults(slot, base, prefix)
+
+
+def _put(slot: Slot, value: Any, connection: apsw.Connection) -> None:
+    slot.put(connection, text_of(value))
 
 
 def _text_faults(slot: Slot, base: Any, prefix: str) -> Iterator[Fault]:
@@ -69,8 +75,8 @@ def _text_faults(slot: Slot, base: Any, prefix: str) -> Iterator[Fault]:
     yield _fault(slot, f"{prefix}/text:nan", nan.replace(",}", "}"))
 
 
-def _fault(slot: Slot, name: str, text: str, pointer: str | None = None) -> Fault:
-    return Fault(name, lambda connection: slot.put(connection, text), (slot.table,), slot.column, pointer)
+def _fault(slot: Slot, name: str, text: str) -> Fault:
+    return Fault(name, lambda connection: slot.put(connection, text), (slot.table,), slot.column)
 
 
 CONFIG = "UPDATE adf_config SET config_json = ? WHERE id = 1"
