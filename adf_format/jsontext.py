@@ -59,13 +59,30 @@ def decode_column(text: str) -> Decoded:
     """
     if len(text) > MAX_COLUMN:
         raise JsonTooLargeError(f"JSON of {len(text):,} characters was not decoded (at most {MAX_COLUMN:,})")
-    try:  # as in `decode`, written out: this runs once or twice per row
-        value = loads(text)
-        if dumps(value) == text.encode():
-            return Decoded(value)
+    return decode(text)
+
+
+def decode_sure(texts: Sequence[Any]) -> list[Any] | None:
+    """Decode the texts of one column in several rows at once, by the fast path alone.
+
+    :returns: the bare values, in order, what is no text left out; None if any text is not JSON or has anything odd
+    """
+    picked = [text for text in texts if type(text) is str]
+    try:
+        values = list(map(loads, picked))
+        if list(map(dumps, values)) == list(map(str.encode, picked)) and max(map(len, picked), default=0) <= MAX_COLUMN:
+            return values
     except REFUSED:
         pass
-    return _decode_carefully(text)
+    return None
+
+
+def decode_or_error(text: str) -> Decoded | JsonTextError:
+    """Decode the JSON text of one column value, returning what `decode_column` raises."""
+    try:
+        return decode_column(text)
+    except JsonTextError as error:
+        return error
 
 
 def _decode_carefully(text: str | bytes) -> Decoded:

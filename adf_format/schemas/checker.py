@@ -98,6 +98,12 @@ def checker(urn: str) -> Checker:
     return Checker({"$ref": urn})
 
 
+@cache
+def list_checker(urn: str) -> Checker:
+    """Return the compiled schema of a list of values of a URN: one call for many values."""
+    return Checker({"type": "array", "items": {"$ref": urn}})
+
+
 def _retrieve(urn: str) -> dict[str, Any]:
     """Load a schema for the fast path; an unknown one is its own error."""
     return document(urn)

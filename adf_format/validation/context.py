@@ -134,8 +134,39 @@ class Pass:
     structural: bool = False
 
 
+@dataclass
+class Batch:
+    """Some consecutive rows of one table.
+
+    :ivar rows: `(rowid, *columns)` each
+    :ivar columns: the same, column by column
+    :ivar make_json: makes `json`, which few checks need for rows without anything odd
+    :ivar values: by name, the decoded texts of a JSON column in all of these rows, if none of them has anything odd
+        about it (no repeated keys, no number that was rounded)
+    """
+
+    rows: list[rows.Row]
+    columns: list[tuple[Any, ...]]
+    make_json: Callable[[], list[dict[str, Any]]]
+    values: dict[str, list[Any]]
+
+    @cached_property
+    def json(self) -> list[dict[str, Any]]:
+        """Per row, `Decoded` or `JsonTextError` by name, for the JSON columns that hold text."""
+        return self.make_json()
+
+    def whole(self, name: str) -> list[Any] | None:
+        """Return the decoded texts of a JSON column, one per row; None if a row has none or anything is odd."""
+        values = self.values.get(name)
+        return values if values is not None and len(values) == len(self.rows) else None
+
+
 class RowVisitor(Protocol):
-    """Looks at each row of one table during the one scan of that table."""
+    """Looks at each row of one table during the one scan of that table.
+
+    A visitor that judges each row by itself may also have `batch(batch) -> bool`: True says that it has nothing to
+    report on any of these rows, so that they need not be shown to it one by one.
+    """
 
     def row(self, rowid: int, values: rows.Row, json: dict[str, Any]) -> None:
         """Look at one row.

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 
@@ -54,10 +55,19 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def _inherited() -> int:
+    """Return how many bytes of data came with the fork: what the parent holds is not the file's doing."""
+    try:
+        status = Path("/proc/self/status").read_text("ascii")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmData:")), 0)
+
+
 def _limit(megabytes: int | None) -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if megabytes is not None:
-        size = megabytes << 20
+        size = (megabytes << 20) + _inherited()
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 from adf_format import rows
-from adf_format.errors import JsonTextError
-from adf_format.jsontext import decode_column
-from adf_format.schemas import Table
-from adf_format.validation.context import Columns, Context, Visit
+from adf_format.jsontext import Decoded, decode_or_error, decode_sure
+from adf_format.schemas import Column, Table
+from adf_format.validation.context import Batch, Columns, Context, Visit
 from adf_format.validation.faults import guarded, record
 
+MANY = 64  # rows that are decoded and shown together
+HEAVY = 1 << 20  # characters of text after which a group is full
 SIZES_ONLY = {"adf_files": ("content",), "adf_audit": ("data",)}
 
 
@@ -33,28 +34,17 @@ def run(context: Context, name: str, visits: list[Visit]) -> None:
     watchers: dict[Look, _Watcher] = {}
     for visit in visits:
         guarded(context, visit.name, partial(_enter, watchers, visit, context, columns))
-    looks = list(watchers)
-    json_columns = _json_columns(table, columns)
-    count = 0
-    try:
-        for row in rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ())):
-            rowid = row[0]
-            json: dict[str, Any] = _configuration(context, columns, row) if name == "adf_config" else {}
-            for column, position in json_columns:
-                text = row[position]
-                if type(text) is str:
-                    try:
-                        json[column] = decode_column(text)
-                    except JsonTextError as error:
-                        json[column] = error
-            for look in looks:
-                try:
-                    look(rowid, row, json)
-                except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
-                    looks = _leave(context, watchers, look, error)
-            count += 1
-    finally:
-        context.stats.rows[name] = count
+    found = rows.scan(context.container.connection, name, names, sizes=SIZES_ONLY.get(name, ()))
+    context.stats.rows[name] = 0
+    for batch in _batches(context, table, columns, found):
+        for look, watcher in tuple(watchers.items()):
+            try:
+                if watcher.batch is None or not watcher.batch(batch):
+                    for row, json in zip(batch.rows, batch.json, strict=True):
+                        look(row[0], row, json)
+            except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
+                _leave(context, watchers, look, error)
+        context.stats.rows[name] += len(batch.rows)
     for watcher in watchers.values():
         guarded(context, watcher.name, watcher.finish)
 
@@ -64,23 +54,76 @@ Look = Callable[[int, rows.Row, dict[str, Any]], None]
 
 class _Watcher(NamedTuple):
     name: str
+    batch: Callable[[Batch], bool] | None
     finish: Callable[[], None]
 
 
 def _enter(watchers: dict[Look, _Watcher], visit: Visit, context: Context, columns: Columns) -> None:
     check = visit.make(context, columns)
-    watchers[check.row] = _Watcher(visit.name, check.finish)
+    watchers[check.row] = _Watcher(visit.name, getattr(check, "batch", None), check.finish)
 
 
-def _leave(context: Context, watchers: dict[Look, _Watcher], look: Look, error: Exception) -> list[Look]:
-    """Take a check that failed out of the scan, and return the others.
+def _leave(context: Context, watchers: dict[Look, _Watcher], look: Look, error: Exception) -> None:
+    """Take a check that failed out of the scan; the others go on.
 
     :raises MemoryError: that is why it failed
     """
     if isinstance(error, MemoryError):
         raise error
     record(context, watchers.pop(look).name, error)
-    return list(watchers)
+
+
+def _batches(context: Context, table: Table, columns: Columns, found: Iterable[rows.Row]) -> Iterator[Batch]:
+    """Yield the rows in groups of bounded size; what was fetched before an error is still handed out."""
+    heavy = [columns.position[one.name] for one in table.columns if _may_be_long(one) and one.name in columns.position]
+    json_columns = _json_columns(table, columns)
+    group: list[rows.Row] = []
+    weight = 0
+    try:
+        for row in found:
+            group.append(row)
+            for position in heavy:
+                value = row[position]
+                if type(value) is str:
+                    weight += len(value)
+            if weight > HEAVY or len(group) == MANY:
+                yield _batch(context, columns, json_columns, group)
+                group, weight = [], 0
+    except Exception:
+        if group:
+            yield _batch(context, columns, json_columns, group)
+        raise
+    if group:
+        yield _batch(context, columns, json_columns, group)
+
+
+def _may_be_long(column: Column) -> bool:
+    return column.type == "TEXT" and "enum" not in column.schema and "pattern" not in column.schema
+
+
+def _batch(context: Context, columns: Columns, json_columns: list[tuple[str, int]], group: list[rows.Row]) -> Batch:
+    by_column = list(zip(*group, strict=True))
+    values: dict[str, list[Any]] = {}
+    for name, position in json_columns:
+        sure = decode_sure(by_column[position])
+        if sure is not None:
+            values[name] = sure
+    if columns.table == "adf_config":
+        return Batch(group, by_column, lambda: [_configuration(context, columns, row) for row in group], values)
+    return Batch(group, by_column, partial(_json, json_columns, by_column, values), values)
+
+
+def _json(
+    json_columns: list[tuple[str, int]], by_column: list[tuple[Any, ...]], values: dict[str, list[Any]]
+) -> list[dict[str, Any]]:
+    """Return the decoded JSON columns row by row."""
+    json: list[dict[str, Any]] = [{} for _ in by_column[0]]
+    for name, position in json_columns:
+        sure = iter(values[name]) if name in values else None
+        for row, text in zip(json, by_column[position], strict=True):
+            if type(text) is str:
+                row[name] = decode_or_error(text) if sure is None else Decoded(next(sure))
+    return json
 
 
 def _json_columns(table: Table, columns: Columns) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ from typing import Any
 from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas.checker import brief
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rules.hostile import catalogue
 from adf_format.validation.rules.hostile.characters import CONTROL_IN_NAME, HIDDEN_IN_NAME, code_point
 
@@ -53,6 +53,10 @@ class Names:
         self._context, self._table = context, columns.table
         wanted = NAME_COLUMNS[columns.table]
         self._columns = [(name, columns.position[name], set[str]()) for name in wanted if name in columns.position]
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether all names have been seen before."""
+        return all(seen.issuperset(batch.columns[position]) for _, position, seen in self._columns)
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at the names of one row."""

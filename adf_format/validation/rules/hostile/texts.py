@@ -12,7 +12,7 @@ from typing import Any
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import Decoded
 from adf_format.rows import Oversize, Row
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rules.hostile import catalogue, walk
 from adf_format.validation.rules.hostile.characters import CONTROL, FLAG, HIDDEN, ODD, SURROGATE, code_point
 from adf_format.validation.rules.hostile.names import config_names
@@ -56,6 +56,20 @@ def _is_flat(text: str) -> bool:
     return text.find("{", 2) < 0 and text.find("[", 1) < 0
 
 
+def _are_plain(column: tuple[Any, ...]) -> bool:
+    """Whether each value of a column is NULL or plain; what most texts lack is looked for in all of them at once."""
+    texts = [value for value in column if type(value) is str]
+    if len(texts) + column.count(None) != len(column):
+        return False
+    joined = "".join(texts)
+    if not joined.isascii() or "\\" in joined:
+        return all(map(is_plain, texts))
+    for text in texts:
+        if len(text) > SHORT and not _is_flat(text) and not is_plain(text):
+            return False
+    return len(joined) <= LARGEST or all(map(is_plain, texts))
+
+
 class Texts:
     """Looks at the texts of one table; names are left to the rules on names."""
 
@@ -65,6 +79,10 @@ class Texts:
         self._names = frozenset(pointer for pointer, _ in names)
         self._json = _present(JSON_COLUMNS, columns)
         self._plain = _present(TEXT_COLUMNS, columns)
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether none of the texts can hold anything that is looked for."""
+        return not self._plain and all(_are_plain(batch.columns[position]) for _, position in self._json)
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at the texts of one row."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from types import NoneType
 from typing import Any
 
 from adf_format.rows import InvalidText, Oversize, Row
@@ -17,7 +18,7 @@ from adf_format.schemas import Column, Problem
 from adf_format.schemas.checker import Checker, brief
 from adf_format.schemas.ddl import quote_any
 from adf_format.schemas.tables import load
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.scan import SIZES_ONLY
 
@@ -171,6 +172,19 @@ class ColumnVisitor:
         self._sound: set[tuple[type, ...]] = set()
         self._columns = table.column
         self._urn = table.urn
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether all values have the declared storage class and the form asked for."""
+        for position, expected, nullable, accepts, _ in self._tests:
+            column = batch.columns[position]
+            kinds = set(map(type, column))
+            if nullable:
+                kinds.discard(NoneType)
+            if kinds and kinds != {expected}:
+                return False
+            if accepts is not None and not all(map(accepts, {value for value in column if value is not None})):
+                return False
+        return all(None not in batch.columns[position] for _, position in self._size_positions)
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at every column of a row.

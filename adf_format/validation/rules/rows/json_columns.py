@@ -8,7 +8,8 @@ from adf_format.errors import JsonTextError, JsonTooLargeError
 from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas import Checker, Problem, checker
-from adf_format.validation.context import Columns, Context
+from adf_format.schemas.checker import list_checker
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.explained import explained
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.rules.rows.columns import OVERSIZE
@@ -108,8 +109,22 @@ class JsonVisitor:
             (column.name, self._checks[column.name].quick if column.content else _anything)
             for column in columns_of_json
         ]
+        self._many = [
+            (column.name, list_checker(column.content).quick if column.content else _anything)
+            for column in columns_of_json
+        ]
         self._explained: dict[str, int] = {}
         self._unexplained: dict[str, int] = {}
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether all values are JSON of the shape asked for."""
+        try:
+            return all(
+                name in batch.values and (not batch.values[name] or many(batch.values[name]))
+                for name, many in self._many
+            )
+        except (ValueError, TypeError, OverflowError):
+            return False  # a value that the fast path cannot hold
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at the JSON of one row."""

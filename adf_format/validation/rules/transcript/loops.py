@@ -8,7 +8,7 @@ from typing import Any
 from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas.checker import brief
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rule import Severity, rule
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # other names are a matter of the 3xx rules
@@ -36,6 +36,10 @@ class Loops:
         self._loop = columns.position.get("loop", -1)
         self._known = context.declared_loops | {"main"}
         self._readable = isinstance(context.config_decoded, Decoded)
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether all rows belong to loops that are declared."""
+        return self._loop < 0 or self._known.issuperset(batch.columns[self._loop])
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002 - a row visitor
         """Look at one row."""

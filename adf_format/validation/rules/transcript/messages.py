@@ -8,7 +8,7 @@ from typing import Any
 from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas.checker import brief
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.rules.transcript.blocks import CONTEXT, SUMMARY
 from adf_format.validation.rules.transcript.examples import put, result, say
@@ -117,6 +117,14 @@ LOST = rule(
 RULES = (FOREIGN_BLOCK, HEADER_FORM, UNPROVEN, UNKNOWN_SENDER, STORED_MARKER, USAGE, CONTEXT_ROLE, LOST)
 
 
+def _is_plain_answer(blocks: Any) -> bool:
+    """Whether a message is one text block that does not begin with a bracket, as most answers are."""
+    if type(blocks) is not list or len(blocks) != 1 or type(block := blocks[0]) is not dict:
+        return False
+    text = block.get("text")
+    return block.get("type") == "text" and type(text) is str and text[:1] != "["
+
+
 class Messages:
     """Looks at each row by itself."""
 
@@ -129,14 +137,37 @@ class Messages:
         self._archived: dict[object, bool] = {}
         self._loops = context.declared_loops | {"main"}
 
-    def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
+    def batch(self, batch: Batch) -> bool:
+        """Look at some rows at once, if nothing is odd about their JSON."""
+        values = batch.whole("content_json")
+        if values is None:
+            return False
+        for row, blocks in zip(batch.rows, values, strict=True):
+            if (
+                type(blocks) is list
+                and len(blocks) == 1
+                and row[self._role] == "assistant"
+                and type(block := blocks[0]) is dict
+            ):
+                text = block.get("text")
+                if block.get("type") == "text" and type(text) is str and text[:1] != "[":
+                    continue  # most rows are an answer in plain text
+            self._look(row, blocks)
+        return True
+
+    def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at one row."""
-        decoded, role = json.get("content_json"), values[self._role]
+        decoded = json.get("content_json")
+        if type(decoded) is Decoded:
+            self._look(values, decoded.value)
+
+    def _look(self, values: Row, blocks: Any) -> None:
+        rowid, role = values[0], values[self._role]
         foreign = FOREIGN.get(role) if type(role) is str else None
-        if type(decoded) is not Decoded or type(decoded.value) is not list or foreign is None:
+        if type(blocks) is not list or foreign is None:
             return
         first, index = "", 0
-        for block in decoded.value:
+        for block in blocks:
             if type(block) is dict:
                 kind = block.get("type")
                 if kind == "text":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import repeat
+from types import NoneType
 from typing import Any
 
 from adf_format import rows
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import Decoded, decode
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.rules.transcript import order
 from adf_format.validation.rules.transcript.blocks import CONTEXT, SUMMARY, blocks_of, first_text
@@ -118,6 +120,20 @@ class ToolCalls:
         order.check_keys(context, self._moved)
         self._turns: dict[object, Turn] = {}
         self._ids: set[int] = set()
+
+    def batch(self, batch: Batch) -> bool:
+        """Look at some rows at once, if their JSON is sound and they stand where they are displayed."""
+        values = batch.whole("content_json")
+        if values is None or self._moved.too_many or self._moved.keys:
+            return False
+        if self._ord > 0 and not set(map(type, batch.columns[self._ord])) <= {int, NoneType}:
+            return False
+        loops = batch.columns[self._loop] if self._loop > 0 else repeat("main")
+        for loop, rowid, role, blocks in zip(
+            loops, batch.columns[0], batch.columns[self._role], values, strict=self._loop > 0
+        ):
+            self._step(loop, rowid, role, blocks if type(blocks) is list else None)
+        return True
 
     def row(self, rowid: int, values: rows.Row, json: dict[str, Any]) -> None:
         """Look at one row, and first at the moved rows that are displayed before it."""
