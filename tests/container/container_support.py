@@ -83,7 +83,7 @@ def rows_by_sqlite(path: Path, folder: Path, suffixes: tuple[str, ...] = ("", "-
     connection = sqlite3.connect(twin)
     try:
         return connection.execute(ROWS).fetchall()
-    except sqlite3.DatabaseError as exc:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as exc:  # damage may reach the text of the schema
         return type(exc).__name__
     finally:
         connection.close()
