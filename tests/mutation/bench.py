@@ -143,7 +143,9 @@ class MemoryBench:
     def run(self, tables: Collection[str | None]) -> Found:
         """Return what the validator finds now, the scans of other tables left out."""
         collector = _Everything(self._version)
-        container = Container(self._connection, replace(self._source), self._stamps, Limits(), Clock(Path("memory"), 60.0))
+        container = Container(
+            self._connection, replace(self._source), self._stamps, Limits(), Clock(Path("memory"), 60.0)
+        )
         context = Context(
             container=container,
             structure=structure.read(self._connection),

@@ -42,7 +42,12 @@ def _rows(count: int) -> Iterator[tuple[str, str, str | None, str | None, int]]:
         elif kind == 1:
             block = [
                 {"type": "text", "text": text[:300]},
-                {"type": "tool_use", "id": f"t{turn}", "name": "fs_write", "input": {"path": "a", "content": text[:600]}},
+                {
+                    "type": "tool_use",
+                    "id": f"t{turn}",
+                    "name": "fs_write",
+                    "input": {"path": "a", "content": text[:600]},
+                },
             ]
         elif kind == 2:
             block = [{"type": "tool_result", "tool_use_id": f"t{turn}", "content": text}]

@@ -52,7 +52,9 @@ TASKS: dict[str, Callable[[list[str]], None]] = {"bare": bare, "validate": valid
 def main() -> None:
     """Run one task: `tasks.py NAME PATH...`; a folder stands for the files in it."""
     name, *given = sys.argv[1:]
-    paths = [str(file) for path in map(Path, given) for file in (sorted(path.glob("*.adf")) if path.is_dir() else [path])]
+    paths = [
+        str(file) for path in map(Path, given) for file in (sorted(path.glob("*.adf")) if path.is_dir() else [path])
+    ]
     start = time.perf_counter()
     TASKS[name](given if name == "batch" else paths)
     seconds = time.perf_counter() - start
