@@ -6,7 +6,7 @@ length limit) is fetched again column by column, and the value that is at fault 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -114,6 +114,13 @@ def _value(connection: apsw.Connection, where: str, column: str, rowid: int, *, 
 _ROWIDS: WeakKeyDictionary[apsw.Connection, dict[str, str | None]] = WeakKeyDictionary()
 
 
+def know_columns(connection: apsw.Connection, table: str, columns: Iterable[str]) -> None:
+    """Say which columns a table has, for a caller who knows them already."""
+    taken = {name.lower() for name in columns}
+    free = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
+    _ROWIDS.setdefault(connection, {})[table] = free
+
+
 def rowid_of(connection: apsw.Connection, table: str) -> str:
     """Return the name by which the rowid of a table can be had; a column of a hostile table may take one.
 
@@ -121,8 +128,8 @@ def rowid_of(connection: apsw.Connection, table: str) -> str:
     """
     known = _ROWIDS.setdefault(connection, {})
     if table not in known:
-        columns = {name.lower() for (name,) in connection.execute("SELECT name FROM pragma_table_xinfo(?)", (table,))}
-        known[table] = next((name for name in ("rowid", "_rowid_", "oid") if name not in columns), None)
+        query = "SELECT name FROM pragma_table_xinfo(?)"
+        know_columns(connection, table, [name for (name,) in connection.execute(query, (table,))])
     name = known[table]
     if name is None:
         raise UnreadableError("columns hide the rowid", place=table)

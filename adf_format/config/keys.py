@@ -6,10 +6,12 @@ closed for this purpose: a key it does not list is unknown. `additionalPropertie
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple
 
+from adf_format.config.memory import SectionMemory
 from adf_format.schemas import Checker, document
 
 Located = tuple[str, Mapping[str, Any]]  # URN of the document, and a subschema of it
@@ -116,6 +118,10 @@ def place(urn: str) -> Place:
     return Place.of([(urn, document(urn))])
 
 
+MOST = 200_000  # remarks on one section; nobody reads so many
+_MEMORY: SectionMemory[list[Remark]] = SectionMemory()
+
+
 def remarks(top: Place, value: object, path: Path = ()) -> Iterator[Remark]:
     """Yield the keys in a value that its schema does not know, or knows as deprecated or removed."""
     if isinstance(value, dict):
@@ -135,6 +141,17 @@ def remarks(top: Place, value: object, path: Path = ()) -> Iterator[Remark]:
         for index, item in enumerate(value):
             if isinstance(item, (dict, list)):
                 yield from remarks(top.items, item, (*path, index))
+
+
+def remarks_by_section(urn: str, config: object) -> Iterator[Remark]:
+    """Yield the remarks on a configuration, drawn once for each section that is the same in many files."""
+    top = place(urn)
+    if not isinstance(config, dict):
+        yield from remarks(top, config)
+        return
+    for key, section in config.items():
+        alone = {key: section}
+        yield from _MEMORY.recall((urn, key), section, lambda: list(itertools.islice(remarks(top, alone), MOST)))  # noqa: B023
 
 
 def is_optional(top: Place, value: Any, pointer: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from adf_format import structure
+from adf_format import rows, structure
 from adf_format.container import Container, Limits, open_readonly, translate
 from adf_format.errors import AdfError
 from adf_format.schemas import LATEST, OLDEST, storage_version
@@ -78,9 +78,12 @@ def _validate(container: Container, options: Options, report: FileReport) -> Non
     report.schema_version = stored
     nearest = min(max(LATEST if stored is None else stored, OLDEST), LATEST)
     collector = Collector(options.wanted, options.severities, nearest if stored is None else max(stored, FIRST))
+    found = structure.read(container.connection)
+    for table in found.tables.values():
+        rows.know_columns(container.connection, table.name, table.columns)
     context = Context(
         container=container,
-        structure=structure.read(container.connection),
+        structure=found,
         stored=stored,
         version=storage_version(nearest),
         collector=collector,

@@ -243,7 +243,7 @@ def _rule_of(problem: Problem, config: Any, top: keys.Place) -> Rule | None:
 
 
 def _remark(context: Context, config: Any) -> None:
-    remarks = keys.remarks(keys.place(context.version.agent_config), config)
+    remarks = keys.remarks_by_section(context.version.agent_config, config)
     for what, path in itertools.islice(remarks, REMARKS):
         broken, message = _remark_on(what, path)
         if broken is not None:

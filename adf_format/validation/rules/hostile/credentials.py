@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from adf_format import rows
+from adf_format.config.memory import SectionMemory
 from adf_format.validation.context import Context
 from adf_format.validation.rules.hostile import catalogue, walk
 
@@ -27,6 +28,7 @@ SHORTEST_SHAPE = 15  # characters of the shortest credential known by its form, 
 SHORTEST, LONGEST_KEY = 8, 64
 FREE_TEXT = frozenset({"instructions", "description"})
 WORTH = frozenset({str, dict, list})
+MEMORY: SectionMemory[list[tuple[str, str]]] = SectionMemory()
 OWNERS = ("mcp:", "adapter:", "provider:")
 
 
@@ -41,9 +43,14 @@ def _secrets(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for section, value in config.items():
         if section in FREE_TEXT:
             continue
-        for link, key, text in _texts(section, value):
-            if key not in FREE_TEXT and (why := _why(_named(value, link, key), text)):
-                yield f"/{section}{walk.spelled(link)}", why
+        if type(value) in WORTH:
+            yield from MEMORY.recall(section, value, lambda: list(_in_section(section, value)))  # noqa: B023
+
+
+def _in_section(section: str, value: Any) -> Iterator[tuple[str, str]]:
+    for link, key, text in _texts(section, value):
+        if key not in FREE_TEXT and (why := _why(_named(value, link, key), text)):
+            yield f"/{section}{walk.spelled(link)}", why
 
 
 def _texts(section: str, value: Any) -> Iterator[tuple[walk.Link, Any, str]]:

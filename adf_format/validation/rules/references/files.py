@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from adf_format.config.memory import SectionMemory
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
 from adf_format.schemas import checker
@@ -14,6 +17,7 @@ from adf_format.validation.rule import Severity, rule
 
 CORE = (("mind.md", 21), ("soul.md", 25), ("mind/log.md", 28))  # path, first storage version
 JSON_FILES = (("skills-state.json", "skills-state"), ("skills-registry.json", "skills-registry"))
+MEMORY: SectionMemory[list[tuple[str, Any]]] = SectionMemory()
 LARGEST_JSON_FILE = 1 << 20  # the registry is at most 32,768 bytes, the state is smaller
 
 CORE_MISSING = rule(
@@ -99,11 +103,20 @@ def check_lambdas(context: Context) -> None:
     config = context.config
     if isinstance(context.config_text, str) and '"lambda"' not in context.config_text:
         return  # most agents name none
-    for pointer, reference in _lambdas({key: value for key, value in config.items() if key != "tools"}, ""):
+    for pointer, reference in _lambdas_of(config):
         file = file_of_lambda(reference)
         if file is not None and is_missing(context, file):
             text = "the file of the lambda is not in adf_files"
             context.report(LAMBDA, text, table="adf_config", rowid=1, column="config_json", pointer=pointer)
+
+
+def _lambdas_of(config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(config.get("lambda"), str):
+        yield "/lambda", config["lambda"]
+    for section, value in config.items():
+        if isinstance(value, dict | list):
+            pointer = pointer_of((section,))
+            yield from MEMORY.recall(section, value, partial(_lambdas, value, pointer, 1))
 
 
 def _lambdas(value: Any, pointer: str, depth: int = 0) -> list[tuple[str, Any]]:
