@@ -39,7 +39,7 @@ class Beside:
 
     def close(self) -> None:
         """Interrupt the statement if it still runs, and close its connection."""
-        if self._thread.is_alive():
+        while self._thread.is_alive():  # an interrupt before the statement has begun is lost
             self._connection.interrupt()
-            self._thread.join()
+            self._thread.join(0.02)
         self._connection.close()
