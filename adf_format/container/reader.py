@@ -83,14 +83,15 @@ def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS, *, private
     if private or needs_copy(place):
         return _open_copy(place, limits, clock)
     try:
-        return _open_in_place(place, limits, clock)
+        return open_in_place(place, limits, clock)
     except UnreadableError:
         if take_stamps(place.real) == place.stamps:
             raise
         return _open_copy(locate(path), limits, clock)  # somebody wrote meanwhile
 
 
-def _open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
+def open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
+    """Open the main file alone, without locks; errors as in `open_readonly`."""
     try:
         connection = _connect(place.real)
     except apsw.Error as exc:
