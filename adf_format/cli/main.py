@@ -22,6 +22,7 @@ COMMANDS = {
     "rules": ("adf_format.cli.rules:rules", "List the rules, or explain some."),
     "schema": ("adf_format.cli.schema:schema", "The format itself: schemas, DDL, a bundle for other languages."),
     "new": ("adf_format.cli.new:new", "Create a fresh, valid file."),
+    "digest": ("adf_format.cli.digest:digest_command", "One hash of an agent, independent of how its file is laid out."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }
 

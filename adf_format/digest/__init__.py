@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import apsw
 
 from adf_format.container import Container
 from adf_format.digest.canonical import NotCanonicalError, canonical
 from adf_format.digest.sorting import sorted_hashes
-from adf_format.digest.tables import contents, encoded, layout
+from adf_format.digest.tables import VIRTUAL, contents, encoded, layout
 
 ALGORITHM = "adf-digest-1"
 __all__ = ["ALGORITHM", "Digest", "NotCanonicalError", "TableDigest", "canonical", "digest", "table_digest"]
@@ -53,8 +53,13 @@ class Digest:
     def differing(self, other: Digest) -> list[str]:
         """Return the names of the tables that differ, or that only one of the two has, sorted."""
         names = self.tables.keys() | other.tables.keys()
-        left_out = self.left_out.keys() ^ other.left_out.keys()
-        return sorted({name for name in names if self.tables.get(name) != other.tables.get(name)} | left_out)
+        differ = {name for name in names if self.tables.get(name) != other.tables.get(name)}
+        return sorted(differ | (set(self.virtual) ^ set(other.virtual)))
+
+    @property
+    def virtual(self) -> list[str]:
+        """The virtual tables: their names count, their contents do not."""
+        return sorted(name for name, reason in self.left_out.items() if reason == VIRTUAL)
 
 
 def digest(source: apsw.Connection | Container, *, omit: Mapping[str, frozenset[str]] | None = None) -> Digest:
@@ -72,10 +77,10 @@ def digest(source: apsw.Connection | Container, *, omit: Mapping[str, frozenset[
     whole = _hash(ALGORITHM)
     for name, one in tables.items():
         whole.update(b"%d:%b%d:%b" % (len(name.encode()), name.encode(), one.rows, bytes.fromhex(one.sha256)))
-    for name in sorted(found.left_out):
-        if found.left_out[name] == "virtual table":
-            whole.update(b"-%d:%b" % (len(name.encode()), name.encode()))
-    return Digest(whole.hexdigest(), tables, found.left_out)
+    result = Digest("", tables, found.left_out)
+    for name in result.virtual:
+        whole.update(b"-%d:%b" % (len(name.encode()), name.encode()))
+    return replace(result, sha256=whole.hexdigest())
 
 
 def table_digest(source: apsw.Connection | Container, table: str, *, omit: frozenset[str] = frozenset()) -> TableDigest:

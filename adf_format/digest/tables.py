@@ -15,6 +15,7 @@ from adf_format.errors import UnreadableError
 from adf_format.schemas.ddl import quote_any
 
 MARKER = "adf_clean_close"  # written by every closing, removed by every opening (STO-005)
+VIRTUAL = "virtual table"
 _OBJECTS = "SELECT name, rootpage > 0 FROM sqlite_schema WHERE type = 'table' ORDER BY name"
 _COLUMNS = "SELECT name, pk, upper(type) FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid"
 _KEY_INDEX = "SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'"  # there is none where the key is the rowid
@@ -35,7 +36,7 @@ class Contents:
 def contents(connection: apsw.Connection) -> Contents:
     """Sort the tables of a file; a virtual table and the tables it keeps its data in are not read (STO-020)."""
     found = list(connection.execute(_OBJECTS))
-    left_out = {name: "virtual table" for name, stored in found if not stored}
+    left_out = {name: VIRTUAL for name, stored in found if not stored}
     virtual = tuple(left_out)
     tables = []
     for name, stored in found:

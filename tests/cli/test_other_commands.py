@@ -171,6 +171,7 @@ def test_the_examples_in_every_help_run(adf: Any, agent: Path, tmp_path: Path) -
 
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "a.adf").write_bytes(agent.read_bytes())
+    (tmp_path / "copy.adf").write_bytes(agent.read_bytes())
     agent.rename(tmp_path / "agent.adf")
     (tmp_path / "settings.json").write_text("{}")
     ran = 0
