@@ -76,6 +76,10 @@ class VerificationError(UnreadableError):
     """The result of a change did not pass its check; the hint says what has become of the file."""
 
 
+class MigrationError(UnreadableError):
+    """A step of a migration cannot be done on this file; nothing of that step stays."""
+
+
 class JsonTextError(AdfError):
     """A text is not JSON; `place` holds the character offset."""
 
