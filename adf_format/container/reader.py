@@ -36,12 +36,14 @@ class Container:
     """An open `.adf`: `connection` may only read, `source` says how the file was read.
 
     `check_deadline()` raises LimitError when the time limit has passed; loops in Python call it.
+    `release_deadline()` ends the time limit, for output that waits for somebody who reads it.
     """
 
     def __init__(self, connection: apsw.Connection, source: Source, stamps: Stamps, clock: Clock) -> None:
         self.connection = connection
         self.source = source
         self.check_deadline = clock.check
+        self.release_deadline = clock.release
         self._stamps = stamps
 
     def changed(self) -> bool:
