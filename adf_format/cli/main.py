@@ -29,6 +29,7 @@ COMMANDS = {
         "adf_format.cli.digest:digest_command",
         "One hash of an agent, independent of how its file is laid out.",
     ),
+    "migrate": ("adf_format.cli.migrate:migrate", "Bring files to a newer storage version, with a backup and a receipt."),
     "clear": ("adf_format.cli.clear:clear", "Clear transcript, mind or inbox, archived as the agent is configured."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }

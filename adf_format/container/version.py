@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import apsw
+
+from adf_format.errors import NewerSchemaError
 
 QUERY = (
     "SELECT value FROM adf_meta WHERE key IN ('adf_schema_version', 'schema_version')"
@@ -20,3 +24,16 @@ def stored_version(connection: apsw.Connection) -> int | None:
     except UnicodeDecodeError:
         return None
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def refuse_newer(version: int | None, newest: int, path: Path) -> None:
+    """Refuse to change a file of a version that this tool does not know (MIG-005).
+
+    :raises NewerSchemaError: it is newer
+    """
+    if version is not None and version > newest:
+        raise NewerSchemaError(
+            f"storage version {version} is newer than {newest}, the newest this tool knows",
+            path,
+            hint="nothing was changed; use a newer adf-format",
+        )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from adf_format.errors import AdfError, LockedError, NewerSchemaError, UnreadableError, VerificationError
+from adf_format.errors import AdfError, LockedError, UnreadableError, VerificationError
 from adf_format.schemas import LATEST
 
 from . import backup as backups
@@ -22,7 +22,7 @@ from .locate import beside, is_open_elsewhere, locate
 from .model import Limits, Source
 from .policy import authorize_writing, secure
 from .reader import Container, open_in_place, open_readonly
-from .version import stored_version
+from .version import refuse_newer, stored_version
 
 Check = Callable[[Container], None]
 _LIMITS = Limits(max_value_bytes=1_000_000_000)  # SQLite's own: what is stored must pass
@@ -168,12 +168,8 @@ def _peek(path: str | Path, newest: int | None) -> tuple[Source, int | None]:
     with open_readonly(path) as container:
         version = stored_version(container.connection)
         source = container.source
-    if newest is not None and version is not None and version > newest:
-        raise NewerSchemaError(
-            f"storage version {version} is newer than {newest}, the newest this tool knows",
-            source.path,
-            hint="nothing was changed; use a newer adf-format",
-        )
+    if newest is not None:
+        refuse_newer(version, newest, source.path)
     if is_open_elsewhere(locate(path)):
         raise LockedError("this process has the file open with another copy of SQLite", source.path)
     return source, version

@@ -15,6 +15,7 @@ import apsw
 from adf_format.container import Container, open_for_change, open_readonly, stored_version, translate
 from adf_format.container import backup as backups
 from adf_format.container.create import publish, refuse_existing
+from adf_format.container.version import refuse_newer
 from adf_format.errors import AdfError
 from adf_format.migration import compare, split
 from adf_format.migration.ladder import Progress, climb, quiet, wanted
@@ -134,9 +135,8 @@ def migrate_copy(path: str | Path, output: str | Path, order: Order = Order(), p
 def _look(path: str | Path, order: Order) -> Outcome:
     with open_readonly(path) as container:
         version = stored_version(container.connection)
+    refuse_newer(version, LATEST, Path(path))
     now = order.now or datetime.now(UTC)
-    if version is not None and version > LATEST:
-        return Outcome(Path(path), version, version, now=now)
     steps = wanted(version, order.target, Path(path))
     return Outcome(Path(path), version or 0, order.target, steps, now=now, split=order.split)
 

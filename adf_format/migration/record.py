@@ -103,7 +103,10 @@ class Record:
         for touch in self.of_step(step):
             place = (touch.rule, touch.kind, touch.table)
             once = (touch.rule, touch.table, touch.key)
-            found[place] = found.get(place, 0) + (0 if touch.kind == "row-changed" and once in seen else touch.rows)
+            if touch.key is None:  # the same rows, for each column
+                found[place] = max(found.get(place, 0), touch.rows)
+            else:
+                found[place] = found.get(place, 0) + (0 if touch.kind == "row-changed" and once in seen else touch.rows)
             seen.add(once)
         return [(*place, rows) for place, rows in found.items()]
 

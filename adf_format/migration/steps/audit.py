@@ -123,7 +123,7 @@ STEPS = (
         27,
         28,
         ("MIG-034", "MIG-041", "MIG-042", "MIG-043", "MIG-044", "MIG-048"),
-        "adf_loop.ord is added; adf_audit is addressed by seq and reference; mind/log.md, a blank mind.md are seeded",
+        "adf_loop.ord is added; the audit is addressed by seq and reference; mind files are seeded",
         _seq_addressed,
     ),
 )

@@ -45,7 +45,7 @@ def _outbox_index(work: Work) -> None:
 
 
 STEPS = (
-    Step(28, 29, ("MIG-035",), "rows of adf_loop, adf_timers, adf_tasks and adf_logs get a loop", _loops),
+    Step(28, 29, ("MIG-035",), "rows of the transcript, timers, tasks and logs get a loop", _loops),
     Step(29, 30, ("MIG-036",), "a bare prompt gets no dynamic instructions", _bare_prompt),
     Step(30, 31, ("MIG-037",), "an agent without an icon gets the one of its id", _icon),
     Step(31, 32, ("MIG-038",), "an index on adf_outbox.created_at", _outbox_index),
