@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from adf_format.audit import Snapshot, encode_inbox
+from adf_format.audit import encode_inbox
+from adf_format.clearing.archive import Archive
 from adf_format.clearing.result import Cleared
 from adf_format.clearing.state import RANGES_FROM, UNARCHIVED, State, period
 from adf_format.errors import UnreadableError
@@ -30,7 +31,7 @@ def plan(state: State) -> Cleared:
     return Cleared("inbox", "adf_inbox", count, archived, reason=None if archived else "audit of the inbox is off")
 
 
-def clear(state: State) -> tuple[Cleared, Snapshot | None]:
+def clear(state: State) -> tuple[Cleared, Archive | None]:
     """Delete all messages; below 28 they are archived together if the configuration says so; in a transaction."""
     planned = plan(state)
     snapshot = None
@@ -45,10 +46,10 @@ def clear(state: State) -> tuple[Cleared, Snapshot | None]:
     return planned, snapshot
 
 
-def _snapshot(state: State) -> tuple[Snapshot, tuple[int, int]]:
+def _snapshot(state: State) -> tuple[Archive, tuple[int, int]]:
     try:
         rows = _rows(state)
-        return encode_inbox(rows), period(sorted((row["received_at"] for row in rows), key=_number))
+        return Archive.of(encode_inbox(rows)), period(sorted((row["received_at"] for row in rows), key=_number))
     except (TypeError, UnicodeDecodeError) as exc:
         raise UnreadableError("a message holds what a snapshot cannot", place="adf_inbox", hint=UNARCHIVED) from exc
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from adf_format.audit import Snapshot
 from adf_format.clearing import documents, inbox, transcript
+from adf_format.clearing.archive import Archive
 from adf_format.clearing.documents import MIND
 from adf_format.clearing.result import Cleared
 from adf_format.clearing.slices import Slice
@@ -15,7 +15,7 @@ from adf_format.clearing.state import State
 from adf_format.errors import UsageError
 
 What = Literal["loop", "mind", "inbox", "all"]
-Done = tuple[Cleared, Snapshot | None]
+Done = tuple[Cleared, Archive | None]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from adf_format.audit import Snapshot
+from adf_format.clearing.archive import Archive
 from adf_format.clearing.policy import archived_sources
 from adf_format.container import stored_version
 from adf_format.errors import NewerSchemaError, UnreadableError, UsageError
@@ -69,14 +69,14 @@ class State:
                 f"column {missing[0]} is missing", place=table, hint="`adf-format validate` says more"
             )
 
-    def archive(self, source: str, snapshot: Snapshot, period: tuple[int, int]) -> int:
+    def archive(self, source: str, snapshot: Archive, period: tuple[int, int]) -> int:
         """Write a snapshot in the columns of this version, and return its id.
 
         :param period: times of the first and last entry; only used below 28 (AUD-013)
         """
         columns = {"source": source, "entry_count": snapshot.entry_count, "size_bytes": snapshot.size_bytes}
         if self.version >= RANGES_FROM:
-            columns |= {"start_seq": snapshot.start_seq, "end_seq": snapshot.end_seq, "ref": snapshot.ref}
+            columns |= {"start_seq": snapshot.start_seq, "end_seq": snapshot.end_seq, "ref": None}
         else:
             columns |= {"start_at": period[0], "end_at": period[1]}
         columns |= {"data": snapshot.data, "created_at": time.time_ns() // 1_000_000}

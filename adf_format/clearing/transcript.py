@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adf_format.audit import Snapshot, encode_loop
+from adf_format.clearing.archive import Archive, archive_loop
 from adf_format.clearing.policy import read_config
 from adf_format.clearing.result import Cleared
 from adf_format.clearing.slices import Slice
@@ -75,7 +75,7 @@ def plan(selection: Selection, *, force: bool = False) -> Cleared:
     return Cleared("loop", selection.loop, len(seqs), archived, None, min(seqs), max(seqs), reason=reason)
 
 
-def clear(selection: Selection, *, force: bool = False) -> tuple[Cleared, Snapshot | None]:
+def clear(selection: Selection, *, force: bool = False) -> tuple[Cleared, Archive | None]:
     """Archive the rows of a selection as the configuration says, and delete them; inside a transaction.
 
     :raises JsonTextError: a row that must be archived has no readable content (AUD-035)
@@ -104,7 +104,7 @@ def _source(selection: Selection) -> str:
     return f"loop:{selection.loop}" if selection.state.version >= LOOPS_FROM else "loop"
 
 
-def _snapshot(selection: Selection) -> tuple[Snapshot, tuple[int, int]]:
+def _snapshot(selection: Selection) -> tuple[Archive, tuple[int, int]]:
     times: dict[int, Any] = {}
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -115,7 +115,7 @@ def _snapshot(selection: Selection) -> tuple[Snapshot, tuple[int, int]]:
             yield row
 
     try:
-        snapshot = encode_loop(rows())
+        snapshot = archive_loop(rows())
     except JsonTextError as error:
         error.hint = UNARCHIVED
         raise
@@ -130,8 +130,8 @@ def _rows(selection: Selection) -> Iterator[dict[str, Any]]:
     names = sorted(_known(selection.state) & selection.state.columns("adf_loop"))
     quoted = ", ".join(f'"{name}"' for name in names)
     for chunk in _chunks(selection.seqs):
-        marks = ", ".join("?" * len(chunk))
-        found = selection.state.connection.execute(f"SELECT seq, {quoted} FROM adf_loop WHERE seq IN ({marks})", chunk)
+        query = f"SELECT seq, {quoted} FROM adf_loop WHERE seq IN ({_marks(chunk)})"
+        found = selection.state.connection.execute(query, chunk)
         rows = {row[0]: row[1:] for row in found}
         for seq in chunk:
             if seq in rows:
@@ -141,15 +141,22 @@ def _rows(selection: Selection) -> Iterator[dict[str, Any]]:
 def _delete(selection: Selection) -> None:
     connection = selection.state.connection
     deleted = 0
-    for chunk in _chunks(selection.seqs):
-        marks = ", ".join("?" * len(chunk))
-        connection.execute(f"DELETE FROM adf_loop WHERE seq IN ({marks})", chunk)
-        deleted += connection.changes()
+    if connection.execute("SELECT count(*) FROM adf_loop").get == len(selection.seqs):
+        connection.execute("DELETE FROM adf_loop")  # SQLite drops the pages without a look at each
+        deleted = connection.changes()
+    else:
+        for chunk in _chunks(selection.seqs):
+            connection.execute(f"DELETE FROM adf_loop WHERE seq IN ({_marks(chunk)})", chunk)
+            deleted += connection.changes()
     if deleted != len(selection.seqs):
         raise UnreadableError(f"{deleted} rows were deleted instead of {len(selection.seqs)}", place="adf_loop")
     if selection.slice.is_whole and selection.state.version >= RANGES_FROM:
         key = BASELINE if selection.loop == MAIN else f"{BASELINE}:{selection.loop}"
         connection.execute("DELETE FROM adf_meta WHERE key = ?", (key,))
+
+
+def _marks(chunk: Sequence[int]) -> str:
+    return ", ".join("?" * len(chunk))
 
 
 def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:

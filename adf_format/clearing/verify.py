@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from adf_format.audit import Blob, Snapshot, decompress
+from adf_format.audit import Blob, decompress
+from adf_format.clearing.archive import Archive
 from adf_format.clearing.result import Cleared
 from adf_format.container import Change, Container
 from adf_format.errors import VerificationError
@@ -12,11 +13,10 @@ from adf_format.errors import VerificationError
 _ROOM = 1 << 20  # bytes a snapshot may be longer than expected before reading it is given up
 
 
-def expect(change: Change, cleared: Cleared, snapshot: Snapshot | None) -> None:
+def expect(change: Change, cleared: Cleared, snapshot: Archive | None) -> None:
     """Demand that a snapshot can be read back, and that what was deleted is gone."""
     if snapshot is not None and cleared.audit_id is not None:
-        text = snapshot.text.encode()
-        digest, size, rowid = hashlib.sha256(text).digest(), len(text), cleared.audit_id
+        digest, size, rowid = snapshot.sha256, snapshot.utf8, cleared.audit_id
         change.checks.append(lambda fresh: _demand_archived(fresh, rowid, digest, size))
     table = {"loop": "adf_loop", "inbox": "adf_inbox"}.get(cleared.what)
     if table is not None and cleared.entries:

@@ -8,7 +8,9 @@ Each figure is the median of several pairs, bare and cleared in turn, each in a 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import random
 import resource
 import shutil
 import statistics
@@ -18,40 +20,67 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import files
-
 LIMIT = 1.5
+ROW_BYTES = 1000
 
 
-def bare(path: Path) -> float:
-    """Compress the text that a clear of this file would archive, at the same quality; seconds."""
+def transcript(path: Path, rows: int) -> None:
+    """Make an agent whose transcript compresses like real text (about 3.5 to 1), not like one sentence repeated."""
+    import apsw
+
+    from adf_format.creation import new
+
+    new(path, name="Bench", schema_version=28)
+    chance = random.Random(5)
+    parts = [first + second for first in "bcdfghklmnprstvwz" for second in ("a", "e", "i", "o", "u", "ea", "or", "an")]
+    words = ["".join(chance.choices(parts, k=chance.choice((1, 1, 2, 2, 3)))) for _ in range(8000)]
+    weights = list(itertools.accumulate(1 / (rank + 10) for rank in range(len(words))))
+
+    def content(index: int) -> str:
+        text = " ".join(chance.choices(words, cum_weights=weights, k=220))[:ROW_BYTES]
+        call = {
+            "type": "tool_use",
+            "id": f"toolu_{index}",
+            "name": "fs_write",
+            "input": {"path": "a.md", "content": text},
+        }
+        return json.dumps([call if index % 4 == 1 else {"type": "text", "text": text}], separators=(",", ":"))
+
+    connection = apsw.Connection(str(path))
+    insert = "INSERT INTO adf_loop (role, content_json, created_at) VALUES (?, ?, ?)"
+    with connection:
+        made = ((("user", "assistant")[index % 2], content(index), index) for index in range(rows))
+        connection.executemany(insert, made)
+    connection.close()
+
+
+def bare(path: Path) -> dict[str, float]:
+    """Compress the text that a clear of this file would archive, at the same quality."""
     import apsw
     import brotli
 
-    from adf_format.audit import encode_loop
+    from adf_format.audit import loop_entry
 
     connection = apsw.Connection(str(path))
     names = ("seq", "role", "content_json", "model", "tokens", "created_at", "ord")
     found = connection.execute(f"SELECT {', '.join(names)} FROM adf_loop ORDER BY seq")
-    text = encode_loop(dict(zip(names, row, strict=True)) for row in found).text.encode()
+    text = f"[{','.join(loop_entry(dict(zip(names, row, strict=True))) for row in found)}]".encode()
     connection.close()
-    print(f"{len(text):,} bytes", file=sys.stderr)
     start = time.perf_counter()
     brotli.compress(text, quality=5, lgwin=22)
-    return time.perf_counter() - start
+    return {"seconds": time.perf_counter() - start, "bytes": len(text)}
 
 
-def cleared(path: Path) -> float:
-    """Clear the file: lock, backup, archive, delete, check; seconds."""
+def cleared(path: Path) -> dict[str, float]:
+    """Clear the file: lock, backup, archive, delete, check."""
     from adf_format.clearing import Request, clear
 
     start = time.perf_counter()
     outcome = clear(path, Request("loop"))
     seconds = time.perf_counter() - start
-    assert outcome.cleared[0].archived
-    return seconds
+    if not outcome.cleared[0].archived:
+        raise SystemExit("nothing was archived")
+    return {"seconds": seconds}
 
 
 def measure(task: str, source: Path) -> dict[str, float]:
@@ -71,17 +100,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--pairs", type=int, default=7)
-    parser.add_argument("--folder", type=Path, help="keep the built file here")
     parser.add_argument("--task", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.task:
-        seconds = {"bare": bare, "cleared": cleared}[chosen.task[0]](Path(chosen.task[1]))
-        print(json.dumps({"seconds": seconds, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+        result = {"bare": bare, "cleared": cleared}[chosen.task[0]](Path(chosen.task[1]))
+        print(json.dumps({**result, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
         return
     with tempfile.TemporaryDirectory() as scratch:
-        path = files.transcript(chosen.folder or Path(scratch), chosen.rows)
+        path = Path(scratch) / "transcript.adf"
+        transcript(path, chosen.rows)
         pairs = [(measure("bare", path), measure("cleared", path)) for _ in range(chosen.pairs)]
     ratio = statistics.median(two["seconds"] / one["seconds"] for one, two in pairs)
+    print(f"{pairs[0][0]['bytes']:,} bytes of text")
     print(f"bare brotli {statistics.median(one['seconds'] for one, _ in pairs):.3f} s")
     print(f"clear       {statistics.median(two['seconds'] for _, two in pairs):.3f} s")
     print(f"peak memory {max(two['peak_mb'] for _, two in pairs):.0f} MB")
