@@ -259,8 +259,7 @@ def _lines(result: dict[str, Any]) -> Iterator[str]:
         case "planned":
             yield f"{path}: would go from storage version {was} to {now} in {_steps(result)}"
         case _:
-            effort = f"{_steps(result)}, {result['seconds']:.2f} s"
-            yield f"{path}: storage version {was} -> {now} in {effort}; {_kept(result)}"
+            yield f"{path}: storage version {was} -> {now} in {_steps(result)}; {_kept(result)}"
     yield from _table(result["steps"])
     yield from (f"  note: {visible(note)}" for note in result["notes"])
 

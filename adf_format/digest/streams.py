@@ -16,6 +16,8 @@ from adf_format.schemas.ddl import quote_any
 STREAMED = {"adf_audit": "data", "adf_files": "content"}
 LARGEST_SNAPSHOT = 4 << 30  # bytes of text; a snapshot beyond counts by its bytes
 LARGEST_ENTRY = 64 << 20
+_REMEMBERED = 20_000
+_DECODED: dict[bytes, bytes] = {}  # what stands for a snapshot, by size and hash of its bytes
 
 
 def streamed(connection: apsw.Connection, table: str, column: str, key: str, rowid: int) -> bytes | None:
@@ -28,8 +30,21 @@ def streamed(connection: apsw.Connection, table: str, column: str, key: str, row
     if kind not in ("blob", "text"):
         return None
     blob = Blob(connection, table, column, rowid)
-    sound = _decoded(blob) if table == "adf_audit" and kind == "blob" else None
-    return sound or _bytes(blob, b"b" if kind == "blob" else b"T")
+    if table == "adf_audit" and kind == "blob":
+        return _snapshot(blob)
+    return _bytes(blob, b"b" if kind == "blob" else b"T")
+
+
+def _snapshot(blob: Blob) -> bytes:
+    """Encode a snapshot; one that was decoded before, in this file or another, is known by its bytes."""
+    stored = _bytes(blob, b"b")
+    known = _DECODED.get(stored)
+    if known is None:
+        known = _decoded(blob) or stored
+        if len(_DECODED) >= _REMEMBERED:
+            del _DECODED[next(iter(_DECODED))]
+        _DECODED[stored] = known
+    return known
 
 
 def _bytes(blob: Blob, kind: bytes) -> bytes:

@@ -107,8 +107,11 @@ def _tables(old: Container, new: Container, before: Digest, after: Digest, recor
         }
         columns = new_columns(record, name)
         if was and now and was != now and columns:
-            pair = [table_digest(one, name, omit=frozenset(columns)).sha256 for one in (old, new)]
-            found["same_without"] = {"columns": columns, "before": pair[0], "after": pair[1]}
+            there = frozenset(columns) & {touch.column for touch in record.touches if touch.kind == "column-dropped"}
+            omit = frozenset(columns)
+            earlier = table_digest(old, name, omit=omit).sha256 if there else was.sha256
+            later = table_digest(new, name, omit=omit).sha256
+            found["same_without"] = {"columns": columns, "before": earlier, "after": later}
         yield found
 
 
