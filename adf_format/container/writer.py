@@ -26,8 +26,8 @@ from .version import refuse_newer, stored_version
 
 Check = Callable[[Container], None]
 _LIMITS = Limits(max_value_bytes=1_000_000_000)  # SQLite's own: what is stored must pass
-# STO-003, but each commit is durable; the journal mode stays as the file has it
-_PRAGMAS = "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL; PRAGMA locking_mode=EXCLUSIVE"
+# STO-003, but each commit is durable; the journal mode stays. EXCLUSIVE first: then no shared memory is made
+_PRAGMAS = "PRAGMA locking_mode=EXCLUSIVE; PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL"
 
 
 class Change:

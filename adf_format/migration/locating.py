@@ -38,7 +38,7 @@ def locate_snapshot(connection: apsw.Connection, number: int, *, hashing: bool) 
     if source == "loop" and array:
         start, end = map(_seq, ends)
         start, end = (start, end) if start is not None and end is not None else (None, None)
-    elif source in REF_KEYS and isinstance(ends[0], dict):
+    elif source in REF_KEYS and not array and isinstance(ends[0], dict):
         found = ends[0].get(REF_KEYS[source])
         ref = found if isinstance(found, str) and found else None
     return Snapshot(number, source, start, end, _storable(ref), digest.hexdigest() if digest else None)
