@@ -117,3 +117,9 @@ def test_whatever_is_wrong_a_plan_is_made_or_refused_and_never_makes_it_worse(tm
     severe = {name for name, one in all_rules().items() if one.severity > 1}
     for name, count in planned.after.items():
         assert name not in severe or count <= planned.before.get(name, 0), name
+
+
+def test_the_page_lists_every_fix() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "repair.md").read_text("utf-8")
+    listed = [line for line in page.splitlines() if line.startswith("| ADF")]
+    assert sorted(listed) == sorted(f"| {fix.rule} | {fix.kind} | {fix.does} | {fix.because} |" for fix in FIXES)

@@ -50,11 +50,14 @@ class Measured:
 
 
 def measure(connection: apsw.Connection, rowid: int, source: str) -> Measured | None:
-    """Decode a snapshot; None if it is not sound."""
+    """Decode a snapshot; None if it is damaged, or not of the shape of its source."""
     found = Measured()
     blob = Blob(connection, "adf_audit", "data", rowid)
     reader = EntryReader(decompress(blob, limit_bytes=LARGEST), entry_limit=LARGEST_ENTRY, value_limit=LARGEST_ENTRY)
     try:
+        reader.begin()
+        if reader.root != ("object" if source in REFS else "array"):
+            return None
         for entry in reader:
             found.take(decode(entry).value, source)
         reader.drain()
