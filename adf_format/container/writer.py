@@ -26,6 +26,7 @@ from .version import refuse_newer, stored_version
 
 Check = Callable[[Container], None]
 _LIMITS = Limits(max_value_bytes=1_000_000_000)  # SQLite's own: what is stored must pass
+_AGAINST_CONSTRAINTS = ("NULL value in", "CHECK constraint failed in")
 # STO-003, but each commit is durable; the journal mode stays. EXCLUSIVE first: then no shared memory is made
 _PRAGMAS = "PRAGMA locking_mode=EXCLUSIVE; PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL"
 
@@ -201,8 +202,8 @@ def _connect(source: Source, wait_s: float) -> apsw.Connection:
     except apsw.Error as exc:
         raise translate_writing(exc, source.path) from exc
     try:
-        connection.execute(_PRAGMAS).fetchall()
         connection.set_busy_timeout(int(wait_s * 1000))
+        connection.execute(_PRAGMAS).fetchall()
         secure(connection, replace(_LIMITS), Clock(source.path, None))
         connection.authorizer = authorize_writing
         if connection.readonly("main"):
@@ -243,7 +244,7 @@ def _verify(change: Change, stack: ExitStack, integrity: bool) -> None:
     stack.callback(change.connection.close)
     try:
         if integrity:
-            _demand_sound(fresh)
+            _demand_sound(fresh, change.backup)
         for check in change.checks:
             check(fresh)
     except Exception as exc:
@@ -251,13 +252,30 @@ def _verify(change: Change, stack: ExitStack, integrity: bool) -> None:
         raise _put_back(change, exc) from exc
 
 
-def _demand_sound(fresh: Container) -> None:
-    found = check_integrity(fresh, most=3)
-    if found.findings:
-        raise VerificationError(f"SQLite finds damage: {'; '.join(found.findings)}", fresh.source.path)
-    broken = fresh.connection.execute("PRAGMA foreign_key_check").fetchall()
-    if broken:
-        raise VerificationError(f"a row of {broken[0][0]} refers to nothing", fresh.source.path)
+def _demand_sound(fresh: Container, old: Path | None) -> None:
+    """Demand that SQLite finds nothing wrong; values against a constraint that were there before are no news.
+
+    :raises VerificationError: it does
+    """
+    found, broken = _complaints(fresh)
+    if not (found or broken):
+        return
+    known: frozenset[str] = frozenset()
+    if old is not None:
+        with open_readonly(old) as container:
+            before, broken_before = _complaints(container)
+            known = before | broken_before
+    new = sorted((found | broken) - known)
+    harmful = [one for one in found & known if not one.startswith(_AGAINST_CONSTRAINTS)]
+    if harmful:
+        raise VerificationError(f"the file was damaged before: {harmful[0]}", fresh.source.path)
+    if new:
+        raise VerificationError(f"SQLite finds damage: {'; '.join(new[:3])}", fresh.source.path)
+
+
+def _complaints(container: Container) -> tuple[frozenset[str], frozenset[str]]:
+    broken = container.connection.execute("PRAGMA foreign_key_check")
+    return frozenset(check_integrity(container).findings), frozenset(f"a reference to nothing: {row}" for row in broken)
 
 
 def _put_back(change: Change, exc: Exception) -> VerificationError:

@@ -79,6 +79,8 @@ def migrate(path: str | Path, order: Order = Order(), progress: Progress = quiet
     if not outcome.steps and not order.split:
         return outcome
     with open_for_change(path) as change:
+        with change.ddl():  # or dropping a table that was copied would delete what refers to it
+            change.connection.execute("PRAGMA foreign_keys=OFF")
         work = Work(change, now=outcome.now, final=order.target, hashing=order.hashing)
         climb(work, wanted(change.version, order.target, Path(path)), progress)
         if order.split:

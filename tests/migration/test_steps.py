@@ -353,6 +353,29 @@ class TestAudit:
         assert {row["note"] for row in rows_of(file, "adf_audit")} == {"mine"}
         assert any("dated" in note for note in outcome.record.notes)
 
+    def test_rows_of_others_that_refer_to_the_table_stay(self, tmp_path: Path) -> None:
+        file = sample(tmp_path, 27)
+        run(
+            file,
+            "CREATE TABLE local_seen (audit INTEGER REFERENCES adf_audit(id) ON DELETE CASCADE)",
+            "INSERT INTO local_seen VALUES (1), (2)",
+            "CREATE TABLE local_lost (x INTEGER REFERENCES local_notes(id))",
+            "INSERT INTO local_lost VALUES (999)",
+        )
+        climb(file, LATEST)
+        assert ask(file, "SELECT audit FROM local_seen") == [(1,), (2,)]
+        assert ask(file, "SELECT sql LIKE '%REFERENCES adf_audit%' FROM sqlite_schema WHERE name = 'local_seen'") == [
+            (1,)
+        ]
+
+    def test_values_against_a_constraint_that_were_there_before_do_not_matter(self, tmp_path: Path) -> None:
+        file = sample(tmp_path, 27)
+        connection = apsw.Connection(str(file))
+        connection.execute("PRAGMA ignore_check_constraints=ON; UPDATE adf_files SET protection = 'odd'").fetchall()
+        connection.close()
+        climb(file, LATEST)
+        assert {row["protection"] for row in rows_of(file, "adf_files")} == {"odd", "no_delete"}
+
     def test_a_file_without_the_table_gets_it_in_the_shape_of_the_target(self, tmp_path: Path) -> None:
         for target, column in ((27, "start_at"), (28, "start_seq"), (32, "start_seq")):
             file = sample(tmp_path, 26, f"{target}.adf")
