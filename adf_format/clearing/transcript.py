@@ -19,6 +19,7 @@ MAIN = "main"
 BASELINE = "context_baseline_tokens"
 CHUNK = 500
 WHOLE = Slice()
+_ORDERS = (int, type(None))
 _STREAMS = "SELECT DISTINCT loop FROM adf_loop WHERE typeof(loop) = 'text'"
 _NOT_ARCHIVED = "audit of the loop is off"
 
@@ -105,17 +106,8 @@ def _source(selection: Selection) -> str:
 
 
 def _snapshot(selection: Selection) -> tuple[Archive, tuple[int, int]]:
-    times: dict[int, Any] = {}
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for row in _rows(selection):
-            if not isinstance(row["content_json"], str) or not isinstance(row.get("ord"), int | None):
-                raise TypeError
-            times[row["seq"]] = row["created_at"]
-            yield row
-
     try:
-        snapshot = archive_loop(rows())
+        snapshot = archive_loop(_rows(selection))
     except JsonTextError as error:
         error.hint = UNARCHIVED
         raise
@@ -123,19 +115,25 @@ def _snapshot(selection: Selection) -> tuple[Archive, tuple[int, int]]:
         raise UnreadableError("a row holds what a snapshot cannot hold", place="adf_loop", hint=UNARCHIVED) from exc
     if snapshot.entry_count != len(selection.seqs):
         raise UnreadableError("the transcript cannot be read as a whole", place="adf_loop")
-    return snapshot, period(times[seq] for seq in sorted(times))
+    query = "SELECT created_at FROM adf_loop WHERE seq = ?"
+    ends = (snapshot.start_seq, snapshot.end_seq)
+    return snapshot, period(selection.state.connection.execute(query, (seq,)).get for seq in ends)
 
 
 def _rows(selection: Selection) -> Iterator[dict[str, Any]]:
     names = sorted(_known(selection.state) & selection.state.columns("adf_loop"))
     quoted = ", ".join(f'"{name}"' for name in names)
+    content, order = names.index("content_json"), names.index("ord") if "ord" in names else None
     for chunk in _chunks(selection.seqs):
         query = f"SELECT seq, {quoted} FROM adf_loop WHERE seq IN ({_marks(chunk)})"
-        found = selection.state.connection.execute(query, chunk)
-        rows = {row[0]: row[1:] for row in found}
+        found = {row[0]: row[1:] for row in selection.state.connection.execute(query, chunk)}
         for seq in chunk:
-            if seq in rows:
-                yield dict(zip(names, rows[seq], strict=True))
+            row = found.get(seq)
+            if row is None:
+                continue
+            if type(row[content]) is not str or (order is not None and type(row[order]) not in _ORDERS):
+                raise TypeError
+            yield dict(zip(names, row, strict=True))
 
 
 def _delete(selection: Selection) -> None:
