@@ -11,13 +11,14 @@ from typing import Any
 import click
 
 from adf_format import __version__, migration
+from adf_format.cli.migrate_text import described, lines, undone
 from adf_format.cli.options import Output, opened, refuse_database
 from adf_format.cli.paths import agent_files
 from adf_format.errors import EXIT_FINDINGS, EXIT_OK, AdfError, UsageError
 from adf_format.migration import checking, receipt
-from adf_format.migration.undo import Undone, undo
+from adf_format.migration.undo import undo
 from adf_format.schemas import LATEST
-from adf_format.terminal import table, visible
+from adf_format.terminal import visible
 
 SCHEMA = "urn:adf-format:output:migrate:1"
 CHECK_SCHEMA = "urn:adf-format:output:receipt-check:1"
@@ -32,8 +33,8 @@ anything differs that no rule asks for, the old file comes back.
 
 \b
   adf-format migrate agents/ --dry-run
-  adf-format migrate agent.adf --report receipt.json
   adf-format migrate agent.adf --output new.adf --to 28
+  adf-format migrate agent.adf --report receipt.json
   adf-format migrate --check-receipt receipt.json
   adf-format migrate agent.adf --undo
 
@@ -167,11 +168,11 @@ class Session:
                 self.receipts.append(receipt.entry(outcome, outcome.backup or path))
         finally:
             progress.clear()
-        return _described(outcome, dry_run=wanted.dry_run)
+        return described(outcome, dry_run=wanted.dry_run)
 
     def undo(self, path: Path) -> dict[str, Any]:
         """Bring one file back."""
-        return _undone(undo(path, backup=self.wanted.backup))
+        return undone(undo(path, backup=self.wanted.backup))
 
     def _files(self, paths: Sequence[str]) -> Iterator[Path]:
         try:
@@ -186,7 +187,7 @@ class Session:
     def _add(self, result: dict[str, Any]) -> None:
         self.results.append(result)
         if self.out.format == "human":
-            for line in _lines(result):
+            for line in lines(result):
                 self.out.line(line)
             self.out.stream.flush()
 
@@ -216,81 +217,6 @@ class Progress:
         """Take the line away."""
         if self._shown:
             click.echo("\r\x1b[K", err=True, nl=False)
-
-
-def _described(outcome: migration.Outcome, *, dry_run: bool) -> dict[str, Any]:
-    done = bool(outcome.steps or outcome.record.touches)
-    return {
-        "path": str(outcome.file),
-        "status": ("planned" if dry_run else "migrated") if done else "current",
-        "from": outcome.source,
-        "to": outcome.target,
-        "steps": receipt.steps(outcome),
-        "backup": str(outcome.backup) if outcome.backup else None,
-        "output": str(outcome.output) if outcome.output else None,
-        "notes": outcome.record.notes,
-        "seconds": round(outcome.seconds, 3),
-    }
-
-
-def _undone(found: Undone) -> dict[str, Any]:
-    return {
-        "path": str(found.file),
-        "status": "undone",
-        "from": found.was,
-        "to": found.version,
-        "backup": str(found.backup),
-        "aside": str(found.aside),
-        "sha256": found.sha256,
-        "others": [str(path) for path in found.others],
-    }
-
-
-def _lines(result: dict[str, Any]) -> Iterator[str]:
-    path, was, now = visible(result["path"]), result["from"], result["to"]
-    match result["status"]:
-        case "current":
-            yield f"{path}: storage version {now}, nothing to do"
-            return
-        case "undone":
-            yield f"{path}: storage version {now} again, byte for byte; the migrated file is {_name(result['aside'])}"
-            yield from (f"  another backup is {_name(other)}" for other in result["others"])
-            return
-        case "planned":
-            yield f"{path}: would go from storage version {was} to {now} in {_steps(result)}"
-        case _:
-            yield f"{path}: storage version {was} -> {now} in {_steps(result)}; {_kept(result)}"
-    yield from _table(result["steps"])
-    yield from (f"  note: {visible(note)}" for note in result["notes"])
-
-
-def _steps(result: dict[str, Any]) -> str:
-    count = len(result["steps"])
-    return "1 step" if count == 1 else f"{count} steps"
-
-
-def _kept(result: dict[str, Any]) -> str:
-    if result["output"]:
-        return f"the result is {visible(result['output'])}"
-    return f"the old file is {_name(result['backup'])}"
-
-
-def _name(path: str) -> str:
-    return visible(Path(path).name)
-
-
-def _table(steps: Sequence[dict[str, Any]]) -> list[str]:
-    rows = [(f"  {step['step']}", step["rewrites"], _touched(step)) for step in steps]
-    return table(rows)
-
-
-def _touched(step: dict[str, Any]) -> str:
-    """Return the rows touched by table; what concerns the version itself is no news."""
-    found: dict[str, int] = {}
-    for one in step["touched"]:
-        if one["rows"] and one["rule"] != "MIG-001" and one["kind"] != "index-added":
-            found[one["table"]] = max(found.get(one["table"], 0), one["rows"])
-    return ", ".join(f"{name} {rows}" for name, rows in found.items()) or "-"
 
 
 def _check(out: Output, path: str, files: Sequence[str]) -> int:

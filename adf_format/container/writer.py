@@ -17,16 +17,15 @@ from adf_format.schemas import LATEST
 from . import backup as backups
 from .clock import Clock
 from .failures import translate
-from .integrity import check_integrity
 from .locate import beside, is_open_elsewhere, locate
 from .model import Limits, Source
 from .policy import authorize_writing, secure
 from .reader import Container, open_in_place, open_readonly
+from .soundness import demand_sound
 from .version import refuse_newer, stored_version
 
 Check = Callable[[Container], None]
 _LIMITS = Limits(max_value_bytes=1_000_000_000)  # SQLite's own: what is stored must pass
-_AGAINST_CONSTRAINTS = ("NULL value in", "CHECK constraint failed in")
 # STO-003, but each commit is durable; the journal mode stays. EXCLUSIVE first: then no shared memory is made
 _PRAGMAS = "PRAGMA locking_mode=EXCLUSIVE; PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL"
 
@@ -244,38 +243,12 @@ def _verify(change: Change, stack: ExitStack, integrity: bool) -> None:
     stack.callback(change.connection.close)
     try:
         if integrity:
-            _demand_sound(fresh, change.backup)
+            demand_sound(fresh, change.backup)
         for check in change.checks:
             check(fresh)
     except Exception as exc:
         change.connection.close()
         raise _put_back(change, exc) from exc
-
-
-def _demand_sound(fresh: Container, old: Path | None) -> None:
-    """Demand that SQLite finds nothing wrong; values against a constraint that were there before are no news.
-
-    :raises VerificationError: it does
-    """
-    found, broken = _complaints(fresh)
-    if not (found or broken):
-        return
-    known: frozenset[str] = frozenset()
-    if old is not None:
-        with open_readonly(old) as container:
-            before, broken_before = _complaints(container)
-            known = before | broken_before
-    new = sorted((found | broken) - known)
-    harmful = [one for one in found & known if not one.startswith(_AGAINST_CONSTRAINTS)]
-    if harmful:
-        raise VerificationError(f"the file was damaged before: {harmful[0]}", fresh.source.path)
-    if new:
-        raise VerificationError(f"SQLite finds damage: {'; '.join(new[:3])}", fresh.source.path)
-
-
-def _complaints(container: Container) -> tuple[frozenset[str], frozenset[str]]:
-    broken = container.connection.execute("PRAGMA foreign_key_check")
-    return frozenset(check_integrity(container).findings), frozenset(f"a reference to nothing: {row}" for row in broken)
 
 
 def _put_back(change: Change, exc: Exception) -> VerificationError:

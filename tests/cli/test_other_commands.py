@@ -12,6 +12,7 @@ import apsw
 import pytest
 from jsonschema import Draft202012Validator
 
+from adf_format.sample import build
 from adf_format.schemas import ddl, urns
 from adf_format.schemas.store import document, registry
 from adf_format.validation.rule import all_rules
@@ -177,6 +178,7 @@ def test_the_examples_in_every_help_run(adf: Any, agent: Path, tmp_path: Path) -
     ran = 0
     for name in COMMANDS:
         lines = [line.strip() for line in adf(name, "--help").out.splitlines()]
+        build(tmp_path / "agent.adf", 27 if name == "migrate" else 32)
         for line in [line for line in lines if line.startswith("adf-format ")]:
             arguments = _words(line.split("   ")[0])[1:]
             if arguments[0] == "new":
