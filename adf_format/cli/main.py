@@ -29,7 +29,7 @@ COMMANDS = {
         "adf_format.cli.digest:digest_command",
         "One hash of an agent, independent of how its file is laid out.",
     ),
-    "migrate": ("adf_format.cli.migrate:migrate", "Bring files to a newer storage version, with a backup and a receipt."),
+    "migrate": ("adf_format.cli.migrate:migrate", "Bring files to a newer storage version; backup, receipt, way back."),
     "clear": ("adf_format.cli.clear:clear", "Clear transcript, mind or inbox, archived as the agent is configured."),
     "repair": ("adf_format.cli.repair:repair", "Mend what has a known fix; show every change, and how to undo it."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
