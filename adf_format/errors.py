@@ -72,6 +72,14 @@ class NewerSchemaError(UnreadableError):
     """The storage schema is newer than this tool knows; nothing is written to such a file (MIG-005)."""
 
 
+class VerificationError(UnreadableError):
+    """The result of a change did not pass its check; the hint says what has become of the file."""
+
+
+class MigrationError(UnreadableError):
+    """A step of a migration cannot be done on this file; nothing of that step stays."""
+
+
 class JsonTextError(AdfError):
     """A text is not JSON; `place` holds the character offset."""
 

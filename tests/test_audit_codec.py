@@ -133,6 +133,21 @@ class TestDecompress:
 
         assert verdict(pieces(bytes(stream), size)) == verdict([bytes(stream)])
 
+    @pytest.mark.parametrize("size", [1, 100, 65536])
+    def test_what_stands_before_a_damage_is_handed_out(self, size: int) -> None:
+        """However the stream is cut: better doubtful than lost."""
+        random.seed(2)
+        text = json.dumps([{"seq": i, "t": "".join(random.choices("abcdefgh ", k=300))} for i in range(300)]).encode()
+        stream = bytearray(brotli.compress(text, quality=5, lgwin=22))
+        half = len(stream) // 2
+        for broken, at_least in ((stream + b"xx", len(text)), (stream[:half] + b"\xff" * 50, len(text) // 3)):
+            found = bytearray()
+            with pytest.raises(audit.SnapshotError):  # noqa: PT012 - what came before the damage counts too
+                for piece in audit.decompress(pieces(bytes(broken), size), limit_bytes=MIB):
+                    found += piece
+            assert at_least <= len(found) <= len(text) + 200_000
+            assert text.startswith(found[:at_least])
+
     def test_chunks_that_are_read_once_still_fail_cleanly(self) -> None:
         """Without a second reading, bytes after the end count as damage."""
         with pytest.raises(audit.SnapshotError):

@@ -23,6 +23,9 @@ class Blob:
     rowid: int
 
     def __iter__(self) -> Iterator[bytes]:
-        with self.connection.blob_open("main", self.table, self.column, self.rowid, False) as blob:
+        blob = self.connection.blob_open("main", self.table, self.column, self.rowid, False)
+        try:
             while chunk := blob.read(CHUNK):
                 yield chunk
+        finally:
+            blob.close(True)  # not left to `with`, which fails if the connection went first

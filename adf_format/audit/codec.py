@@ -7,7 +7,7 @@ are told apart here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 
 import brotli
 
@@ -48,7 +48,7 @@ def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
                     raise TooLargeError(f"more than {limit_bytes} bytes when decompressed")
                 yield piece
         except brotli.error:
-            if _ends_inside(chunks, index):
+            if (yield from _until_damage(chunks, index, total, limit_bytes)):
                 raise TrailingBytesError("bytes follow the end of the brotli stream") from None
             raise NotBrotliError("not a brotli stream, or damaged inside") from None
     if not decoder.is_finished():
@@ -71,17 +71,28 @@ def _feed(decoder: brotli.Decompressor, chunk: bytes) -> Iterator[bytes]:
         piece = decoder.process(b"", output_buffer_limit=PIECE)
 
 
-def _ends_inside(chunks: Iterable[bytes], failed: int) -> bool:
-    """Whether the stream ends inside the chunk that the decoder refused: fed again, that chunk byte by byte."""
+def _until_damage(chunks: Iterable[bytes], failed: int, known: int, limit_bytes: int) -> Generator[bytes, None, bool]:
+    """Yield what the chunk that the decoder refused holds before the damage: fed again, that chunk byte by byte.
+
+    :param known: bytes of output that were yielded already
+    :return: whether the stream ends inside that chunk
+    """
     decoder = brotli.Decompressor()
+    total = 0
     try:
         for index, chunk in enumerate(chunks):
             step = 1 if index == failed else max(1, len(chunk))
             for start in range(0, len(chunk), step):
                 if decoder.is_finished():
                     return True
-                for _ in _feed(decoder, chunk[start : start + step]):
-                    pass
+                for piece in _feed(decoder, chunk[start : start + step]):
+                    total += len(piece)
+                    if total > limit_bytes:
+                        return False
+                    if total > known:
+                        yield piece[max(0, len(piece) - (total - known)) :]
+            if index == failed:
+                return bool(decoder.is_finished())
     except brotli.error:
         pass
     return False

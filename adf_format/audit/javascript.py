@@ -15,7 +15,7 @@ from adf_format.errors import JsonTextError
 
 SAFE_INTEGER = 2**53
 _MAX_INDEX = 2**32 - 2
-_quoted: Callable[[str], str] = json.encoder.encode_basestring  # C where it is available
+_quote_plain: Callable[[str], str] = json.encoder.encode_basestring  # C where it is available
 
 
 def utf16_length(text: str) -> int:
@@ -23,50 +23,51 @@ def utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def javascript_json(value: Any) -> str:
+def javascript_json(value: Any, *, exact: bool = False) -> str:
     """Write a JSON value as `JSON.stringify` would (AUD-010).
 
     Numbers are JavaScript numbers: `1.0` becomes `1`, integers above 2**53 are rounded, what is not finite becomes
     `null`. Integer-like keys come first, in ascending order. The result holds no lone surrogate.
 
+    :param exact: keep the digits of numbers that JavaScript would round; only other writers store such numbers
     :raises TypeError: not a JSON value
     :raises JsonTextError: nested deeper than the interpreter can follow
     """
     parts: list[str] = []
     try:
-        _write(value, parts.append)
+        _write(value, parts.append, _exact if exact else _number)
     except RecursionError:
         raise JsonTextError("nested too deeply to be written") from None
     return "".join(parts)
 
 
-def _write(value: Any, put: Callable[[str], object]) -> None:
+def _write(value: Any, put: Callable[[str], object], number: Callable[[Any], str]) -> None:
     if isinstance(value, str):
-        put(_string(value))
+        put(quoted(value))
     elif value is None or isinstance(value, bool):
         put({None: "null", True: "true", False: "false"}[value])
     elif isinstance(value, (int, float, Decimal)):
-        put(_number(value))
+        put(number(value))
     elif isinstance(value, dict):
-        _write_object(value, put)
+        _write_object(value, put, number)
     elif isinstance(value, (list, tuple)):
         put("[")
         for index, item in enumerate(value):
             if index:
                 put(",")
-            _write(item, put)
+            _write(item, put, number)
         put("]")
     else:
         raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _write_object(value: dict[Any, Any], put: Callable[[str], object]) -> None:
+def _write_object(value: dict[Any, Any], put: Callable[[str], object], number: Callable[[Any], str]) -> None:
     put("{")
     for index, key in enumerate(_ordered(value)):
         put("," if index else "")
-        put(_string(key))
+        put(quoted(key))
         put(":")
-        _write(value[key], put)
+        _write(value[key], put, number)
     put("}")
 
 
@@ -87,19 +88,20 @@ def _is_index(key: str) -> bool:
     return (key == "0" or key[0] != "0") and int(key) <= _MAX_INDEX
 
 
-def _string(text: str) -> str:
+def quoted(text: str) -> str:
+    """Quote a string as `JSON.stringify` does; a lone surrogate is escaped."""
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
             return _with_surrogates(text)
-    return _quoted(text)
+    return _quote_plain(text)
 
 
 def _with_surrogates(text: str) -> str:
     """Quote a text with surrogates: pairs become one character, lone ones are escaped."""
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in _quoted(joined))
+    return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in _quote_plain(joined))
 
 
 def _number(value: float | Decimal) -> str:
@@ -110,6 +112,12 @@ def _number(value: float | Decimal) -> str:
     except OverflowError:
         return "null"
     return _float(number) if math.isfinite(number) else "null"
+
+
+def _exact(value: float | Decimal) -> str:
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value:f}" if value.as_tuple().exponent == 0 else str(value).lower()
+    return str(int(value)) if isinstance(value, int) else _number(value)
 
 
 def _float(number: float) -> str:

@@ -21,7 +21,17 @@ COMMANDS = {
     "inspect": ("adf_format.cli.inspect:inspect", "Show what is in a file, on one screen."),
     "rules": ("adf_format.cli.rules:rules", "List the rules, or explain some."),
     "schema": ("adf_format.cli.schema:schema", "The format itself: schemas, DDL, a bundle for other languages."),
+    "loop": ("adf_format.cli.loop:loop", "Loops and their transcripts, archived rows included."),
+    "audit": ("adf_format.cli.audit:audit", "The archived past: list, decode, verify, find a cited row, export."),
+    "trace": ("adf_format.cli.trace:trace", "What became of one row of a transcript."),
     "new": ("adf_format.cli.new:new", "Create a fresh, valid file."),
+    "digest": (
+        "adf_format.cli.digest:digest_command",
+        "One hash of an agent, independent of how its file is laid out.",
+    ),
+    "migrate": ("adf_format.cli.migrate:migrate", "Bring files to a newer storage version; backup, receipt, way back."),
+    "clear": ("adf_format.cli.clear:clear", "Clear transcript, mind or inbox, archived as the agent is configured."),
+    "repair": ("adf_format.cli.repair:repair", "Mend what has a known fix; show every change, and how to undo it."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }
 

@@ -8,15 +8,20 @@ from .failures import translate
 from .integrity import Integrity, check_integrity
 from .model import Limits, Source
 from .reader import Container, open_readonly
+from .version import stored_version
+from .writer import Change, open_for_change
 
 __all__ = [
     "Beside",
+    "Change",
     "Container",
     "Integrity",
     "Limits",
     "Source",
     "check_integrity",
     "create",
+    "open_for_change",
     "open_readonly",
+    "stored_version",
     "translate",
 ]

@@ -28,6 +28,10 @@ class Clock:
         if self._end is not None and time.monotonic() > self._end:
             raise LimitError(f"the time limit of {self._limit_s:g} s was reached", self._path)
 
+    def release(self) -> None:
+        """Forget the limit: what follows is bounded by what is known already, and may wait for a reader."""
+        self._end = None
+
     def tick(self) -> bool:
         """SQLite's progress handler: what it raises stops the statement and reaches the caller.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import apsw
 
 from adf_format.errors import UnreadableError, UsageError
 
+from .backup import sync_folder
 from .failures import translate
 from .locate import beside
 
@@ -26,19 +26,23 @@ def create(path: str | Path, build: Callable[[apsw.Connection], None]) -> None:
     :raises UnreadableError: the system or SQLite refused
     """
     target = Path(path)
-    _refuse_existing(target)
+    refuse_existing(target)
     try:
         draft = _new_draft(target)
         try:
             _fill(draft, build)
-            _publish(draft, target)
+            publish(draft, target)
         finally:
             _remove(draft)
     except (OSError, apsw.Error) as exc:
         raise translate(exc, target) from exc
 
 
-def _refuse_existing(target: Path) -> None:
+def refuse_existing(target: Path) -> None:
+    """Refuse to write over a file, or beside sidecars that SQLite would take for those of the new one.
+
+    :raises UsageError, UnreadableError: something is there
+    """
     if os.path.lexists(target):
         raise UsageError("the file exists already", target, hint="choose another name")
     for suffix in _SIDECARS:
@@ -63,7 +67,11 @@ def _fill(draft: Path, build: Callable[[apsw.Connection], None]) -> None:
         connection.close()
 
 
-def _publish(draft: Path, target: Path) -> None:
+def publish(draft: Path, target: Path) -> None:
+    """Give a complete file its name, durably, and never over another one.
+
+    :raises UsageError: the name is taken
+    """
     with draft.open("rb") as stream:
         os.fsync(stream.fileno())
     try:
@@ -73,16 +81,7 @@ def _publish(draft: Path, target: Path) -> None:
     except OSError:
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # no hard links here: claim the name
         draft.replace(target)
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # not every system can open a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    sync_folder(target.parent)
 
 
 def _remove(draft: Path) -> None:

@@ -91,7 +91,7 @@ def needs_copy(place: Place) -> bool:
     log = place.stamps["-wal"]
     if log is not None and (log[2] >= _SMALLEST_LOG or beside(place.real, "-shm").exists()):
         return True
-    return _journal_has_magic(place) or _open_by_another_library(place)
+    return _journal_has_magic(place) or is_open_elsewhere(place)
 
 
 def _journal_has_magic(place: Place) -> bool:
@@ -108,7 +108,8 @@ def _journal_has_magic(place: Place) -> bool:
         return False
 
 
-def _open_by_another_library(place: Place) -> bool:
+def is_open_elsewhere(place: Place) -> bool:
+    """Whether another copy of SQLite in this process has the file open."""
     if _OTHER_LIBRARIES.isdisjoint(sys.modules):
         return False
     main = place.stamps[""]

@@ -50,6 +50,7 @@ _PLAIN_READS = frozenset(
         apsw.SQLITE_SAVEPOINT,
     }
 )
+_WRITES = frozenset({apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE})
 _SWITCHES = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
     (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
@@ -86,6 +87,16 @@ def authorize(action: int, first: str | None, second: str | None, _database: str
         if name in _PRAGMAS_WITH_TABLE or (name in _PRAGMAS_READ and second is None):
             return apsw.SQLITE_OK
     return apsw.SQLITE_DENY
+
+
+def authorize_writing(
+    action: int, first: str | None, second: str | None, database: str | None, inner: str | None
+) -> int:
+    """Allow what `authorize` does, and rows of tables to be written; SQLite's own tables but for the counters not."""
+    if action in _WRITES and first is not None:
+        own = first.lower().startswith("sqlite_") and first.lower() != "sqlite_sequence"
+        return apsw.SQLITE_DENY if own else apsw.SQLITE_OK
+    return authorize(action, first, second, database, inner)
 
 
 def secure(connection: apsw.Connection, limits: Limits, clock: Clock) -> None:

@@ -36,6 +36,7 @@ class Container:
     """An open `.adf`: `connection` may only read, `source` says how the file was read.
 
     `check_deadline()` raises LimitError when the time limit has passed; loops in Python call it.
+    `release_deadline()` ends the time limit, for output that waits for somebody who reads it.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Container:
         self.connection = connection
         self.source = source
         self.check_deadline = clock.check
+        self.release_deadline = clock.release
         self._stamps = stamps
         self._limits, self._clock = limits, clock
 
@@ -98,14 +100,15 @@ def open_readonly(path: str | Path, limits: Limits = _DEFAULT_LIMITS, *, private
     if private or needs_copy(place):
         return _open_copy(place, limits, clock)
     try:
-        return _open_in_place(place, limits, clock)
+        return open_in_place(place, limits, clock)
     except UnreadableError:
         if take_stamps(place.real) == place.stamps:
             raise
         return _open_copy(locate(path), limits, clock)  # somebody wrote meanwhile
 
 
-def _open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
+def open_in_place(place: Place, limits: Limits, clock: Clock) -> Container:
+    """Open the main file alone, without locks; errors as in `open_readonly`."""
     try:
         connection = _connect(place.real)
     except apsw.Error as exc:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adf_format.schemas.catalog import storage_version
 from adf_format.schemas.tables import Column, Table
 
@@ -21,6 +23,17 @@ def create_table(table: Table) -> str:
     """Return the CREATE TABLE statement of one table."""
     lines = ",\n  ".join(_column(column, table) for column in table.columns)
     return f"CREATE TABLE {table.name} (\n  {lines}\n)"
+
+
+def add_column(table: Table, name: str, *, default: str | None = None) -> str:
+    """Return the ALTER TABLE statement that adds one column to a table that has rows.
+
+    :param default: SQL text of a value for the rows that are there, for a NOT NULL column that declares none
+    """
+    column = table.column[name]
+    if default is not None and column.default is None:
+        column = replace(column, default=default)
+    return f"ALTER TABLE {table.name} ADD COLUMN {_column(column, table)}"
 
 
 def create_indexes(table: Table) -> list[str]:

@@ -16,6 +16,7 @@ import apsw
 
 from adf_format import rows, structure
 from adf_format.container import Container, Limits, open_readonly, translate
+from adf_format.container.version import stored_version
 from adf_format.errors import AdfError
 from adf_format.schemas import LATEST, OLDEST, storage_version
 from adf_format.validation import scan
@@ -25,6 +26,8 @@ from adf_format.validation.faults import guarded
 from adf_format.validation.findings import Collector
 from adf_format.validation.report import FileReport, Stats
 from adf_format.validation.rule import MODULES, Severity, all_rules
+
+__all__ = ["FIRST", "Options", "stored_version", "validate_file"]
 
 FIRST = 1  # a file that claims to be older than the first version escapes no rule
 
@@ -106,22 +109,6 @@ def _raise_faults(context: Context) -> None:
         hint = "please report it with the file, if you can share it"
         raise AdfError(text, file=context.container.source.path, hint=hint)
     context.container.check_deadline()
-
-
-def stored_version(connection: apsw.Connection) -> int | None:
-    """Read the storage version: decimal text under `adf_schema_version`, else `schema_version` (STO-002).
-
-    :returns: None if there is none or it is not a decimal number (MIG-007)
-    """
-    query = (
-        "SELECT value FROM adf_meta WHERE key IN ('adf_schema_version', 'schema_version')"
-        " ORDER BY key = 'schema_version' LIMIT 1"
-    )
-    try:
-        text = str(connection.execute(query).get)
-    except (UnicodeDecodeError, apsw.SQLError):  # not UTF-8, or a table without these columns
-        return None
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def run(context: Context) -> None:

@@ -12,6 +12,7 @@ import apsw
 import pytest
 from jsonschema import Draft202012Validator
 
+from adf_format.sample import build
 from adf_format.schemas import ddl, urns
 from adf_format.schemas.store import document, registry
 from adf_format.validation.rule import all_rules
@@ -222,11 +223,13 @@ def test_the_examples_in_every_help_run(adf: Any, agent: Path, tmp_path: Path, m
 
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "a.adf").write_bytes(agent.read_bytes())
+    (tmp_path / "copy.adf").write_bytes(agent.read_bytes())
     agent.rename(tmp_path / "agent.adf")
     (tmp_path / "settings.json").write_text("{}")
     ran = 0
     for name in COMMANDS:
         lines = [line.strip() for line in adf(name, "--help").out.splitlines()]
+        build(tmp_path / "agent.adf", 27 if name == "migrate" else 32)
         for line in [line for line in lines if line.startswith("adf-format ")]:
             arguments = _words(line.split("   ")[0])[1:]
             if arguments[0] == "new":

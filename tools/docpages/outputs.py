@@ -36,31 +36,33 @@ def filled(text: str) -> str:
     from adf_format.validation.rule import all_rules
 
     text = COUNT.sub(str(len(all_rules())), text)
-    return MARKER.sub(lambda match: f"{match[1]}$ {match['command']}\n{output(match['command'])}{match['fence']}", text)
+    return MARKER.sub(lambda match: f"{match[1]}{output(match['command'])}{match['fence']}", text)
 
 
 @cache
 def output(command: str) -> str:
-    """Return what a command prints in a fresh scratch folder, on both streams.
+    """Return a command and what it prints in a fresh scratch folder, on both streams; `&&` joins several.
 
-    :raises RuntimeError: it is not a command of ours, fails, or prints something else when it is run again
+    :raises RuntimeError: one is not a command of ours, fails, or prints something else when it is run again
     """
-    first, second = printed([command]), printed([command])
+    commands = command.split(" && ")
+    first, second = printed(commands, shown=True), printed(commands, shown=True)
     if first != second:
         raise RuntimeError(f"prints something else each time: {command}")
     return first
 
 
-def printed(commands: list[str]) -> str:
+def printed(commands: list[str], *, shown: bool = False) -> str:
     """Return what some commands print, one after the other in one scratch folder.
 
+    :param shown: whether each command stands before its output
     :raises RuntimeError: one is not a command of ours, or fails
     """
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "agents"
         folder.mkdir()
-        _samples(folder)
-        text = "".join(_run(command, folder) for command in commands)
+        _samples(folder, legacy=any("legacy.adf" in command for command in commands))
+        text = "".join((f"$ {command}\n" if shown else "") + _run(command, folder) for command in commands)
         return text.replace(str(folder), "~").rstrip("\n") + "\n"
 
 
@@ -91,11 +93,16 @@ def _environment() -> dict[str, str]:
     return {**kept, **fixed, "PYTHONPATH": root}
 
 
-def _samples(folder: Path) -> None:
-    """Put `healthy.adf` and `damaged.adf` there: the sample agent, and a copy damaged as in `adf-format demo`."""
+def _samples(folder: Path, *, legacy: bool) -> None:
+    """Put `healthy.adf` and `damaged.adf` there: the sample agent, and a copy damaged as in `adf-format demo`.
+
+    :param legacy: whether `legacy.adf` is wanted too, the same agent at the oldest version
+    """
     from adf_format.cli.demo import DAMAGE
     from adf_format.sample import build, example
     from adf_format.validation.rule import Example
 
     build(folder / "healthy.adf", 32)
     example(folder / "damaged.adf", Example(";\n".join(DAMAGE.values())))
+    if legacy:
+        build(folder / "legacy.adf", 21)

@@ -1,0 +1,34 @@
+"""Where two JSON values differ, by JSON pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+Difference = tuple[str, Any, Any]  # pointer, before, after; a member that is not there is None
+_ABSENT = object()
+
+
+def differences(before: Any, after: Any, pointer: str = "") -> Iterator[Difference]:
+    """Yield the smallest parts that differ; an array of another length differs as a whole."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(key for key in after if key not in before)]:
+            yield from differences(before.get(key, _ABSENT), after.get(key, _ABSENT), f"{pointer}/{_escaped(key)}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from differences(one, other, f"{pointer}/{index}")
+    elif not _same(before, after):
+        yield pointer, None if before is _ABSENT else before, None if after is _ABSENT else after
+
+
+def _same(before: Any, after: Any) -> bool:
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    if isinstance(before, (int, float, Decimal)) and isinstance(after, (int, float, Decimal)):
+        return bool(before == after)  # `1.0` is written as `1`
+    return type(before) is type(after) and bool(before == after)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
