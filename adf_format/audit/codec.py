@@ -92,7 +92,7 @@ def _until_damage(chunks: Iterable[bytes], failed: int, known: int, limit_bytes:
                     if total > known:
                         yield piece[max(0, len(piece) - (total - known)) :]
             if index == failed:
-                return decoder.is_finished()
+                return bool(decoder.is_finished())
     except brotli.error:
         pass
     return False
