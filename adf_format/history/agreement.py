@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from adf_format.audit import LoopEntry, ShapeError, javascript_json
+from adf_format.audit import javascript_json
 from adf_format.container import Container
 from adf_format.errors import JsonTextError, LimitError
 from adf_format.history.live import Live
@@ -39,8 +39,9 @@ def compare(container: Container, file: File, coverage: Coverage) -> None:
     prints = _Prints(wanted)
     for checked in coverage.survey.checked.values():
         if checked.row.loop is not None and checked.seqs & wanted:
-            for _, value in Reading(container, checked.row):
-                prints.archived(value)
+            for _, entry in Reading(container, checked.row).rows():
+                if entry.seq in wanted:
+                    prints.add(Place(entry, ""))
     live, table = SeqSet(), Live(file)
     for one in loops:
         live = live | one.live
@@ -61,15 +62,6 @@ class _Prints:
         self._ranks = array("q", itertools.accumulate((end - start + 1 for start, end in wanted), initial=0))
         self._first = array("Q", bytes(8 * self._ranks[-1]))
         self._differs = bytearray(self._ranks[-1])
-
-    def archived(self, value: Any) -> None:
-        """Take an entry of a snapshot."""
-        seq = value.get("seq") if isinstance(value, dict) else None
-        if type(seq) is int and seq in self._wanted:
-            try:
-                self.add(Place(LoopEntry.parse(value), ""))
-            except ShapeError:
-                return
 
     def add(self, place: Place) -> None:
         """Take a copy."""

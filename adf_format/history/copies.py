@@ -26,7 +26,7 @@ def other_copies(container: Container, known: Coverage, one: LoopCoverage) -> di
         if not checked.seqs & wanted:
             continue
         row = checked.row
-        for index, text in Reading(container, row).texts():
+        for index, text in Reading(container, row).texts(rows=True):
             entry = _entry(text)
             if entry is None or entry.seq not in wanted:
                 continue

@@ -13,9 +13,9 @@ from adf_format.errors import JsonTextError
 from adf_format.history import agreement, reasons
 from adf_format.history.model import MAIN, Gap, Summary
 from adf_format.history.seqs import SeqSet, depths
-from adf_format.history.snapshots import file_of
+from adf_format.history.snapshots import HIGHEST, file_of
 from adf_format.history.summaries import Match, all_summaries, live_summaries, match
-from adf_format.history.survey import HIGHEST, Survey, survey
+from adf_format.history.survey import Survey, survey
 from adf_format.inspection.file import File
 
 

@@ -37,7 +37,7 @@ class _Cursor:
     def __init__(self, container: Container, row: SnapshotRow) -> None:
         self._row = row
         self._container = container
-        self._entries = Reading(container, row).texts()
+        self._entries = Reading(container, row).texts(rows=True)
         self._waiting: dict[int, tuple[int, str | bytes]] = {}
         self._held = 0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from adf_format.audit import LoopEntry
 from adf_format.container import Container
 from adf_format.history.agreement import fingerprint
 from adf_format.history.live import Live
@@ -63,9 +62,8 @@ def resolve(container: Container, loop: str | None, seq: int) -> Resolution:
 def _search(container: Container, rows: Iterable[SnapshotRow], result: Resolution) -> None:
     for row in rows:
         reading, before = Reading(container, row), len(result.places)
-        for index, value in reading:
-            if isinstance(value, dict) and value.get("seq") == result.seq and type(value["seq"]) is int:
-                entry = LoopEntry.parse(value)
+        for index, entry in reading.rows():
+            if entry.seq == result.seq:
                 result.places.append(Place(entry, row.loop or "", row.id, index, row.created_at))
         result.decoded += 1
         if reading.problems:

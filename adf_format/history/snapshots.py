@@ -12,7 +12,9 @@ from adf_format.audit import (
     Blob,
     EntryReader,
     EntryTooLargeError,
+    LoopEntry,
     NotBrotliError,
+    ShapeError,
     SnapshotError,
     TooLargeError,
     TrailingBytesError,
@@ -30,6 +32,7 @@ TEXT_LIMIT = 512 * MIB  # bytes of one snapshot; the reference runtime cannot ma
 ENTRY_LIMIT = 16 * MIB  # characters of one archived row
 VALUE_LIMIT = 64 * MIB  # bytes of one archived message or file
 ENTRIES = 4_000_000  # entries of one snapshot
+HIGHEST = 2**62  # no counter gets there
 LOOP = "loop"
 _COLUMNS = ("source", "start_seq", "end_seq", "ref", "start_at", "end_at", "entry_count", "size_bytes", "created_at")
 _DAMAGE: dict[type[SnapshotError], str] = {
@@ -120,7 +123,22 @@ class Reading:
         self.whole = False
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        for index, text in self.texts():
+        return self._values(rows=False)
+
+    def rows(self) -> Iterator[tuple[int, LoopEntry]]:
+        """Yield the rows of a transcript; entries without a `seq` are a problem, an object is no transcript."""
+        for index, value in self._values(rows=True):
+            try:
+                entry = LoopEntry.parse(value)
+            except ShapeError:
+                entry = None
+            if entry is None or not -HIGHEST < entry.seq < HIGHEST:
+                self.problem("no-seq", f"entry {index} has no seq")
+                continue
+            yield index, entry
+
+    def _values(self, *, rows: bool) -> Iterator[tuple[int, Any]]:
+        for index, text in self.texts(rows=rows):
             try:
                 value = decode(text).value
             except JsonTextError as error:
@@ -128,8 +146,11 @@ class Reading:
                 continue
             yield index, value
 
-    def texts(self) -> Iterator[tuple[int, str | bytes]]:
-        """Yield `(index, JSON text)`; the text of an entry is not yet vouched for."""
+    def texts(self, *, rows: bool = False) -> Iterator[tuple[int, str | bytes]]:
+        """Yield `(index, JSON text)`; the text of an entry is not yet vouched for.
+
+        :param rows: only elements of an array
+        """
         reader = self._reader()
         if reader is None:
             return
@@ -138,6 +159,8 @@ class Reading:
             self.root = reader.root
             self._check_root(reader)
             for text in reader:
+                if rows and self.root != "array":
+                    continue
                 if self.count >= ENTRIES:
                     self.problem("too-many-entries", f"more than {ENTRIES:,} entries: the rest was not read")
                     break

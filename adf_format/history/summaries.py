@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adf_format.errors import JsonTextError
+from adf_format.audit import LoopEntry
+from adf_format.history.live import Live
 from adf_format.history.model import Summary
-from adf_format.jsontext import decode
 
 if TYPE_CHECKING:
     from adf_format.history.coverage import Coverage
@@ -34,21 +34,13 @@ class Match:
     apart_ms: int | None
 
 
-def summary_of(value: dict[str, Any], loop: str, audit_id: int | None = None) -> Summary | None:
-    """Return what an entry is if its first block begins with the marker of a compaction (CMP-027)."""
-    text = first_text(value.get("content_json"))
+def summary_of(entry: LoopEntry, loop: str, audit_id: int | None = None) -> Summary | None:
+    """Return what a row is if its first block begins with the marker of a compaction (CMP-027)."""
+    text = first_text(entry.content)
     if text is None or not text.startswith(MARKER):
         return None
-    time, order = value.get("created_at"), value.get("ord")
-    return Summary(
-        seq=value["seq"],
-        loop=loop,
-        created_at=time if type(time) is int else None,
-        ord=order if type(order) is int else None,
-        audited=text.startswith(AUDITED),
-        text=text[:KEPT],
-        audit_id=audit_id,
-    )
+    audited = text.startswith(AUDITED)
+    return Summary(entry.seq, loop, entry.created_at, entry.ord, audited, text[:KEPT], audit_id)
 
 
 def first_text(content: Any) -> str | None:
@@ -62,19 +54,11 @@ def live_summaries(file: File) -> Iterator[Summary]:
     """Yield the summaries among the live rows."""
     if not file.has("adf_loop", "seq", "content_json"):
         return
-    loop = "CAST(loop AS TEXT)" if file.has("adf_loop", "loop") else "'main'"
-    order = "ord" if file.has("adf_loop", "ord") else "NULL"
-    time = "created_at" if file.has("adf_loop", "created_at") else "NULL"
-    query = (
-        f"SELECT seq, {loop}, {order}, {time}, substr(CAST(content_json AS BLOB), 1, 1000000) FROM adf_loop"
-        " WHERE instr(substr(content_json, 1, 200), ?) ORDER BY seq"
-    )
-    for seq, name, place, made, data in file.connection.execute(query, (MARKER,)):
-        try:
-            content = decode(bytes(data)).value
-        except JsonTextError:
-            continue
-        found = summary_of({"seq": seq, "content_json": content, "created_at": made, "ord": place}, name)
+    table = Live(file)
+    query = "SELECT seq FROM adf_loop WHERE instr(CAST(content_json AS BLOB), CAST(? AS BLOB)) ORDER BY seq"
+    for (seq,) in file.connection.execute(query, (MARKER,)):
+        place = table.get(seq)
+        found = summary_of(place.entry, place.loop) if place is not None else None
         if found is not None:
             yield found
 

@@ -12,13 +12,12 @@ from adf_format.container import Container
 from adf_format.errors import LimitError
 from adf_format.history.model import Checked, Problem, SnapshotRow, Summary
 from adf_format.history.seqs import SeqSet
-from adf_format.history.snapshots import Reading, snapshots
+from adf_format.history.snapshots import HIGHEST, Reading, snapshots
 from adf_format.history.summaries import summary_of
 
 SNAPSHOTS = 500_000  # rows of adf_audit
 INTERVALS = 8_000_000  # intervals of all snapshots together, 16 bytes each
 SUMMARIES = 100_000
-HIGHEST = 2**62  # no counter gets there
 
 
 @dataclass
@@ -80,17 +79,12 @@ def _check(container: Container, row: SnapshotRow, summaries: list[Summary]) -> 
 
 def _read_loop(reading: Reading, checked: Checked, summaries: list[Summary]) -> None:
     row, seqs, ascending, last = checked.row, array("q"), True, -HIGHEST
-    for index, value in reading:
-        seq = value.get("seq") if isinstance(value, dict) else None
-        if type(seq) is not int or not -HIGHEST < seq < HIGHEST:
-            if reading.root == "array":
-                reading.problem("no-seq", f"entry {index} has no seq")
-            continue
+    for _, entry in reading.rows():
         checked.entries += 1
-        ascending = ascending and seq > last
-        last = seq
-        seqs.append(seq)
-        summary = summary_of(value, row.loop or "", row.id)
+        ascending = ascending and entry.seq > last
+        last = entry.seq
+        seqs.append(last)
+        summary = summary_of(entry, row.loop or "", row.id)
         if summary is not None and len(summaries) < SUMMARIES:
             summaries.append(summary)
     ordered = seqs if ascending else array("q", sorted(seqs))

@@ -119,6 +119,4 @@ class _Life:
 
 
 def _summary(place: Place) -> Summary | None:
-    entry = place.entry
-    value = {"seq": entry.seq, "content_json": entry.content, "created_at": entry.created_at, "ord": entry.ord}
-    return summary_of(value, place.loop, place.audit_id)
+    return summary_of(place.entry, place.loop, place.audit_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adf_format import repair as repairing
@@ -72,8 +72,9 @@ def agent(tmp_path: Path) -> Path:
     return tmp_path / "ada.adf"
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(st.sampled_from(DAMAGE), min_size=1, max_size=8), st.sets(st.sampled_from(Kind), min_size=1))
+@example({DAMAGE[5], DAMAGE[13]}, {Kind.GUESS})
 def test_any_mixture_of_damage_is_mended_and_taken_back(tmp_path: Path, damage: set[str], kinds: set[Kind]) -> None:
     for left in tmp_path.iterdir():
         left.unlink()
