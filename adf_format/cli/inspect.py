@@ -39,7 +39,7 @@ Exit codes: 0 done, whatever was found; 2 wrong usage; 3 the file could not be r
 
 
 @click.command(help=HELP)
-@click.argument("path", metavar="FILE", type=click.Path())
+@click.argument("path", metavar="FILE", type=click.Path(readable=False))
 @common("human", "json")
 def inspect(path: str, out: Output) -> int:
     """Collect the facts and show them."""

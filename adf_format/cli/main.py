@@ -133,6 +133,7 @@ def _versions(verbose: bool) -> str:
 
 def main() -> NoReturn:
     """Run the command with the arguments of the process, and exit."""
+    _open_standard_streams()
     _catch_signals()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -225,6 +226,18 @@ def _output_lost() -> int:
     return EXIT_UNREADABLE
 
 
+def _open_standard_streams() -> None:
+    """Give a stream that the caller closed (`>&-`) a place: Python has None for it, and its number would be reused."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def _catch_signals() -> None:
     """Make a polite kill unwind like Ctrl-C, so that private copies and workers go."""
     import signal
@@ -233,5 +246,5 @@ def _catch_signals() -> None:
         raise KeyboardInterrupt
 
     for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:  # as under nohup
             signal.signal(getattr(signal, name), stop)

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from adf_format import creation, identity
-from adf_format.cli.options import Output, common
+from adf_format.cli.options import Output, common, same_place
 from adf_format.errors import EXIT_OK, AdfError, UsageError
 from adf_format.jsontext import decode
 from adf_format.schemas import LATEST, OLDEST
+from adf_format.smallfile import MAX_BYTES, read_small
 from adf_format.terminal import visible
 
 SCHEMA = "urn:adf-format:output:new:1"
@@ -34,7 +35,7 @@ written.
 
 
 @click.command(help=HELP)
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=click.Path(readable=False, path_type=Path))
 @click.option("--name", help="Name of the agent.")
 @click.option("--handle", help="Address name; made from the name when left out.")
 @click.option("--config", metavar="FILE", help="JSON object to merge over the defaults; - is stdin.")
@@ -51,10 +52,17 @@ def new(
     out: Output,
 ) -> int:
     """Create the file and say what it is."""
+    if out.path is not None and same_place(out.path, path):
+        raise UsageError("--output is the file to create", file=path)
     key = identity.generate() if with_identity else None
     changes = _config(config) if config else None
     chosen = name or _name(changes) or path.stem
-    agent = creation.new(path, name=chosen, schema_version=schema_version, config=changes, handle=handle, identity=key)
+    try:
+        agent = creation.new(
+            path, name=chosen, schema_version=schema_version, config=changes, handle=handle, identity=key
+        )
+    except RecursionError as error:
+        raise UsageError("the configuration is nested too deeply", file=Path(config or path)) from error
     made = {
         "path": str(path),
         "schema_version": agent.version,
@@ -66,7 +74,9 @@ def new(
         out.json({"$schema": SCHEMA, **made})
         return EXIT_OK
     did = f", {key.did}" if key else ""
-    out.line(f"{visible(str(path))}: {visible(chosen)}, storage version {agent.version}, id {made['id']}{did}")
+    out.line(
+        f"{visible(str(path))}: {visible(chosen)}, storage version {agent.version}, id {visible(str(made['id']))}{did}"
+    )
     return EXIT_OK
 
 
@@ -82,7 +92,7 @@ def _config(source: str) -> dict[str, Any]:
     """
     place = Path(source)
     try:
-        text = sys.stdin.read() if source == "-" else place.read_text("utf-8")
+        text = sys.stdin.read(MAX_BYTES) if source == "-" else read_small(place)
         value = decode(text).value
     except OSError as error:
         raise UsageError(f"the configuration cannot be read: {error.strerror}", file=place) from error

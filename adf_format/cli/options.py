@@ -17,6 +17,7 @@ from adf_format.errors import UsageError
 from adf_format.terminal import Screen, harmless_json, screen
 
 SQLITE_MAGIC = b"SQLite format 3\0"
+SIDECARS = ("-wal", "-shm", "-journal")
 
 
 @dataclass
@@ -25,12 +26,14 @@ class Output:
 
     :ivar format: name of the wanted format
     :ivar quiet: whether notes on stderr are unwanted
+    :ivar path: the file that `--output` names
     """
 
     format: str
     stream: TextIO
     screen: Screen
     quiet: bool = False
+    path: str | None = None
     notes: Screen = field(default_factory=Screen)
 
     def write(self, text: str) -> None:
@@ -100,10 +103,12 @@ def opened(format_name: str, output: str | None, quiet: bool, color: str) -> Ite
     """
     notes = screen(sys.stderr, color)
     if output is None or output == "-":
-        yield Output(format_name, sys.stdout, screen(sys.stdout, color), quiet, notes)
+        yield Output(format_name, sys.stdout, screen(sys.stdout, color), quiet, notes=notes)
         return
+    if not output:
+        raise UsageError("--output names no file")
     with _whole_file(Path(output)) as stream:
-        yield Output(format_name, stream, Screen(color == "always"), quiet, notes)
+        yield Output(format_name, stream, Screen(color == "always"), quiet, output, notes)
 
 
 @contextlib.contextmanager
@@ -120,6 +125,7 @@ def _whole_file(path: Path) -> Iterator[TextIO]:
             if target.exists():
                 partial.chmod(target.stat().st_mode & 0o777)
             yield stream
+        refuse_database(target)  # perhaps the command itself has made one there
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
@@ -128,13 +134,21 @@ def _whole_file(path: Path) -> Iterator[TextIO]:
 def refuse_database(path: Path) -> None:
     """Refuse to write a report over an agent.
 
-    :raises UsageError: the path holds an SQLite database
+    :raises UsageError: the path holds an SQLite database, or is where SQLite keeps the log or journal of one
     """
     with contextlib.suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
                 if file.read(16) == SQLITE_MAGIC:
                     raise UsageError("this is a database, and is not overwritten", file=path)
+    for suffix in SIDECARS:
+        if path.name.endswith(suffix) and path.with_name(path.name.removesuffix(suffix) or ".").is_file():
+            raise UsageError("SQLite would take this for a part of the database beside it", file=path)
+
+
+def same_place(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths lead to the same file, be it there or not."""
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from adf_format.errors import MissingFileError
+from adf_format.errors import MissingFileError, UnreadableError
 
 SUFFIX = ".adf"
 
@@ -18,24 +18,32 @@ def agent_files(paths: Sequence[str]) -> Iterator[str]:
     SQLite's sidecars are not agents.
 
     :raises MissingFileError: a folder has no `.adf` in it; raised after the other paths
+    :raises UnreadableError: a folder cannot be listed; likewise
     """
     empty: list[str] = []
+    unreadable: list[str] = []
     for path in paths:
         if not Path(path).is_dir():
             yield path
             continue
         found = False
-        for name in _inside(path):
+        for name in _inside(path, unreadable):
             found = True
             yield name
-        if not found:
+        if not found and path not in unreadable:
             empty.append(path)
+    if unreadable:
+        more = f", nor can {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
+        raise UnreadableError(f"this folder cannot be read{more}", file=Path(unreadable[0]))
     if empty:
         raise MissingFileError("there is no .adf in this folder", file=Path(empty[0]))
 
 
-def _inside(folder: str) -> Iterator[str]:
-    for where, folders, names in os.walk(folder):
+def _inside(folder: str, unreadable: list[str]) -> Iterator[str]:
+    def note(error: OSError) -> None:
+        unreadable.append(str(error.filename))
+
+    for where, folders, names in os.walk(folder, onerror=note):
         folders.sort()
         for name in sorted(names):
             full = os.path.join(where, name)  # noqa: PTH118

@@ -12,7 +12,7 @@ import click
 
 from adf_format import __version__
 from adf_format.cli.options import Output, common, nearest, refuse_database
-from adf_format.errors import EXIT_OK, UsageError
+from adf_format.errors import EXIT_OK, UnreadableError, UsageError
 from adf_format.schemas import LATEST, OLDEST, document, storage_version, urns
 from adf_format.schemas import ddl as ddl_of
 from adf_format.schemas.store import PREFIX, root
@@ -95,7 +95,10 @@ def export(folder: Path | None, bundle: Path | None, quiet: bool) -> int:
     if folder is None and bundle is None:
         raise UsageError("where to?", hint="give a folder, or --bundle FILE")
     if folder is not None:
-        shutil.copytree(root(), folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        try:
+            shutil.copytree(root(), folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        except shutil.Error as error:  # of every file; one tells enough
+            raise UnreadableError(f"not all schemas could be written: {error.args[0][0][2]}", file=folder) from error
         _note(f"{len(urns())} schemas written to {folder}", quiet)
     if bundle is not None:
         refuse_database(bundle)

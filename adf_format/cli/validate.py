@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from adf_format.cli.options import Output, common, refuse_database
+from adf_format.cli.options import Output, common, refuse_database, same_place
 from adf_format.cli.paths import agent_files
 from adf_format.errors import EXIT_FINDINGS, EXIT_OK, EXIT_UNREADABLE, AdfError, UsageError
 from adf_format.terminal import visible
@@ -23,7 +23,7 @@ from adf_format.validation.batch import Job, Resources, available_cpus, validate
 from adf_format.validation.formats import NAMES, Run, format_class
 from adf_format.validation.report import FileReport
 from adf_format.validation.rule import Severity, all_rules
-from adf_format.validation.settings import Settings
+from adf_format.validation.settings import MAX_MEGABYTES, MAX_SECONDS, Settings
 
 HELP = """Check files and folders against the rules of the format.
 
@@ -60,8 +60,19 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> 
     return pairs
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds; `nan` lies in every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number = float(super().convert(value, param, ctx))
+        if number != number:  # noqa: PLR0124
+            self.fail("nan is no number of seconds", param, ctx)
+        return number
+
+
 @click.command(help=HELP)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False))
 @common(*NAMES)
 @click.option("--quick", "depth", flag_value="quick", help="Only the container, the schema and the configuration.")
 @click.option("--deep", "depth", flag_value="deep", help="Also what takes long.")
@@ -91,10 +102,16 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> 
     help="Files checked at once; 0: unprotected, in this process.  [default: processors]",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Time for one file.  [default: 300]"
+    "--timeout",
+    type=Seconds(0, MAX_SECONDS, min_open=True),
+    metavar="SECONDS",
+    help="Time for one file.  [default: 300]",
 )
 @click.option(
-    "--memory", type=click.IntRange(64), metavar="MB", help="Memory for one worker, on Linux.  [default: 1024]"
+    "--memory",
+    type=click.IntRange(64, MAX_MEGABYTES),
+    metavar="MB",
+    help="Memory for one worker, on Linux.  [default: 1024]",
 )
 @click.option("--config", metavar="FILE", help="Read the settings from FILE.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
@@ -111,6 +128,8 @@ def validate(
     **given: Any,
 ) -> int:
     """Collect what is asked for, and run it."""
+    if "" in paths:
+        raise UsageError("an empty text names no file")
     found = _settings(config, isolated)
     changes = {key: value for key, value in given.items() if value is not None}
     settings = replace(
@@ -126,12 +145,14 @@ def validate(
     run = Run(all_rules(), wanted, threshold, statistics, out.quiet)
     known = baselines.load(Path(settings.baseline)) if settings.baseline else None
     learned = Baseline(Path(write_baseline)) if write_baseline else None
+    if learned is not None and out.path is not None and same_place(out.path, learned.path):
+        raise UsageError("--output and --write-baseline name the same file", file=learned.path)
     session = Session(out, settings, run, known, learned)
     code = session.validate(paths)
     if learned is not None:
         refuse_database(learned.path)
         learned.path.write_text(learned.text(), "utf-8")
-        out.note(f"{learned.path} now knows the findings of {len(learned.known)} files")
+        out.note(f"{visible(str(learned.path))} now knows the findings of {len(learned.known)} files")
     return code
 
 

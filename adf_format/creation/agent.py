@@ -17,7 +17,7 @@ from adf_format.schemas import LATEST, checker, storage_version
 ADF_VERSION = "0.2"
 ID_SIZE = 12
 _ID_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
-_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')  # CFG 2.1: a name can be a file name
+_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]')  # CFG 2.1: a name can be a file name
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 Row = dict[str, Any]

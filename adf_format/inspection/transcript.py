@@ -33,7 +33,7 @@ def loops(file: File) -> list[dict[str, Any]]:
             "declared": one == "main" or one in declared,
             "enabled": declared.get(one, True),
             "rows": rows.get(one, (0,))[0],
-            "seqs": list(rows[one][1:]) if one in rows else None,
+            "seqs": list(rows[one][1:]) if one in rows and all(type(seq) is int for seq in rows[one][1:]) else None,
         }
         for one in names[:MAX_LOOPS]
     ]
@@ -110,7 +110,12 @@ def _highest(file: File) -> int:
 
 def _merged(file: File, high: int) -> Iterator[Interval]:
     """Yield the live seqs and the ranges of loop snapshots as intervals, by their start."""
-    live = ((row[0], row[0]) for row in file.connection.execute("SELECT seq FROM adf_loop WHERE seq > 0 ORDER BY seq"))
+    live = (
+        (row[0], row[0])
+        for row in file.connection.execute(
+            "SELECT seq FROM adf_loop WHERE seq > 0 AND typeof(seq) = 'integer' ORDER BY seq"
+        )
+    )
     ranges = file.connection.execute(
         f"SELECT max(start_seq, 1), min(end_seq, ?) FROM adf_audit WHERE ({LOOP_SOURCES})"
         " AND typeof(start_seq) = 'integer' AND typeof(end_seq) = 'integer' AND start_seq <= end_seq ORDER BY 1",

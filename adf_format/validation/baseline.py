@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from adf_format.errors import UsageError
+from adf_format.smallfile import read_small
 from adf_format.validation.findings import Finding
 from adf_format.validation.report import FileReport
 
@@ -98,7 +99,7 @@ def load(path: Path) -> Baseline:
     :raises UsageError: there is none, or it is not a baseline
     """
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json.loads(read_small(path))
         entries = {name: dict(map(_parsed, listed)) for name, listed in document["files"].items()}
     except OSError as error:
         raise UsageError(f"the baseline cannot be read: {error.strerror}", file=path) from error

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from adf_format.errors import UsageError
+from adf_format.smallfile import read_small
 from adf_format.validation import rule as rules
 from adf_format.validation.context import Depth
 from adf_format.validation.engine import Options
@@ -22,6 +23,8 @@ from adf_format.validation.rule import Severity
 
 FILE_NAME = "adf-format.toml"
 PRESETS = Path(__file__).with_name("presets.toml")
+MAX_SECONDS = 1_000_000.0  # eleven days; the poll of the system counts milliseconds in 32 bits
+MAX_MEGABYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ def _toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_small(path))
     except OSError as error:
         raise UsageError(f"the settings cannot be read: {error.strerror}", file=path) from error
     except (ValueError, RecursionError) as error:
@@ -204,10 +207,11 @@ def _one_of(*words: str) -> Callable[[object], str]:
     return parse
 
 
-def _number(kind: type[int | float], least: float) -> Callable[[object], Any]:
+def _number(kind: type[int | float], least: float, most: float = float("inf")) -> Callable[[object], Any]:
     def parse(value: object) -> Any:
-        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not value >= least:
-            raise TypeError(f"a number from {least:g} up is expected")
+        if isinstance(value, bool) or not isinstance(value, (int, kind)) or not least <= value <= most:
+            upto = "up" if most == float("inf") else f"to {most:g}"
+            raise TypeError(f"a number from {least:g} {upto} is expected")
         return value
 
     return parse
@@ -228,8 +232,8 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "depth": _one_of("quick", "default", "deep"),
     "preset": _text,
     "jobs": _number(int, 0),
-    "timeout": _number(float, 0.001),
-    "memory": _number(int, 64),
+    "timeout": _number(float, 0.001, MAX_SECONDS),
+    "memory": _number(int, 64, MAX_MEGABYTES),
     "baseline": _text,
 }
 

@@ -92,7 +92,8 @@ class Human(Format):
         ]
         found = [counted(totals[f"{level!s}s"], str(level)) for level in reversed(Severity) if totals[f"{level!s}s"]]
         if not self.run.quiet or found or totals["unreadable"]:
-            text = f"{counted(totals['files'], 'file')}: {', '.join(verdicts)}; {', '.join(found) or 'no findings'}"
+            told = ", ".join(verdicts) or "nothing to check"
+            text = f"{counted(totals['files'], 'file')}: {told}; {', '.join(found) or 'no findings'}"
             self.write(self.screen.wrapped(text, hang=2) + "\n")
         for why, checks in self._skipped.items() if not self.run.quiet else ():
             shown = "; ".join([visible(what) for what in list(checks)[:_SHOWN]])

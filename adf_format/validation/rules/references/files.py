@@ -73,7 +73,10 @@ def is_missing(context: Context, path: str) -> bool:
     if not context.has("adf_files", "path"):
         return False
     query = "SELECT 1 FROM adf_files WHERE path = ?"
-    return context.container.connection.execute(query, (path,)).fetchone() is None
+    try:
+        return context.container.connection.execute(query, (path,)).fetchone() is None
+    except UnicodeEncodeError:  # a lone surrogate, which no text in UTF-8 can hold
+        return True
 
 
 def file_of_lambda(reference: object) -> str | None:

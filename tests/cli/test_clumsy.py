@@ -1,0 +1,185 @@
+"""What a clumsy user, a hostile file or a bare system does to the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from adf_format import smallfile
+from adf_format.cli.options import opened
+from adf_format.errors import UsageError
+
+PROGRAM = [sys.executable, "-m", "adf_format"]
+
+
+def execute(agent: Path, sql: str, *values: object) -> None:
+    connection = apsw.Connection(str(agent))
+    connection.execute(sql, values)
+    connection.close()
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_is_no_trouble(agent: Path, closed: str) -> None:
+    line = f'"$0" -m adf_format validate "$1" {closed}'
+    done = subprocess.run(["sh", "-c", line, sys.executable, str(agent)], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP here")
+def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
+    code = (
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from adf_format.cli.main import _catch_signals; _catch_signals()\n"
+        "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
+        "assert callable(signal.getsignal(signal.SIGTERM))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_report_never_replaces_the_agent_that_the_command_makes(adf: Any, tmp_path: Path) -> None:
+    place = tmp_path / "new.adf"
+    assert adf("new", place, "-o", place).code == 2
+    assert not place.exists()
+    with opened("human", str(tmp_path / "other"), False, "never") as out:
+        out.line("a report")
+    assert adf("new", place).code == 0
+
+    def late() -> None:
+        with opened("human", str(tmp_path / "late.adf"), False, "never"):
+            place.rename(tmp_path / "late.adf")
+
+    with pytest.raises(UsageError):
+        late()
+    place = tmp_path / "late.adf"
+    assert place.read_bytes().startswith(b"SQLite format 3")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["late.adf", "other"]
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+def test_a_report_is_never_written_where_sqlite_keeps_a_log(adf: Any, agent: Path, suffix: str) -> None:
+    place = agent.with_name(agent.name + suffix)
+    assert adf("validate", agent, "-o", place).code == 2
+    assert adf("validate", agent, "--write-baseline", place).code == 2
+    assert not place.exists()
+
+
+def test_report_and_baseline_cannot_be_one_file(adf: Any, agent: Path, tmp_path: Path) -> None:
+    assert adf("validate", agent, "-o", tmp_path / "x", "--write-baseline", tmp_path / "." / "x").code == 2
+
+
+@pytest.mark.parametrize("option", [("--baseline",), ("--config",)])
+def test_an_endless_file_of_settings_is_refused(
+    adf: Any, agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(smallfile, "MAX_BYTES", 1000)
+    assert adf("validate", agent, *option, "/dev/zero").code == 2
+    assert adf("new", tmp_path / "n.adf", "--config", "/dev/zero").code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--timeout", "inf"), ("--timeout", "nan"), ("--timeout", "1e308"), ("--memory", "9" * 20), ("-o", "")],
+)
+def test_a_value_out_of_reach_is_wrong_usage(adf: Any, agent: Path, arguments: tuple[str, ...]) -> None:
+    result = adf("validate", agent, *arguments)
+    assert result.code == 2
+    assert "internal" not in result.err
+
+
+@pytest.mark.parametrize("setting", ["timeout = inf", "timeout = nan", "timeout = 1e308", f"memory = {'9' * 18}"])
+def test_the_same_in_a_settings_file(adf: Any, agent: Path, tmp_path: Path, setting: str) -> None:
+    (tmp_path / "adf-format.toml").write_text(setting)
+    assert adf("validate", agent, "--config", tmp_path / "adf-format.toml").code == 2
+
+
+def test_an_empty_path_is_not_the_current_folder(adf: Any, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(agent.parent)
+    assert adf("validate", "").code == 2
+
+
+def test_a_folder_that_cannot_be_listed_gives_3_and_the_others_are_checked(
+    adf: Any, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = agent.parent / "locked"
+    locked.mkdir()
+    scandir = os.scandir
+
+    def guarded(path: Any) -> Any:
+        if os.fspath(path) == str(locked):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    for arguments in ((agent.parent,), (locked, agent)):
+        result = adf("validate", *arguments)
+        assert result.code == 3
+        assert "1 valid" in result.out
+        assert f"{locked}: this folder cannot be read" in result.err
+
+
+def test_an_unreadable_path_gives_3_and_the_others_are_checked(
+    adf: Any, agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    assert adf("validate", agent).code == 0
+
+
+def test_a_lambda_with_a_lone_surrogate_is_a_missing_file(adf: Any, agent: Path) -> None:
+    sql = r"""UPDATE adf_config SET config_json = replace(json_set(config_json, '$.serving.api[0].lambda', '@'),
+        '"@"', '"lib/\udc00.ts:run"')"""
+    execute(agent, sql)
+    result = adf("validate", agent, "--select", "ADF712", "--format", "json")
+    assert result.code == 0
+    assert [one["rule"] for one in json.loads(result.out)["files"][0]["findings"]] == ["ADF712"]
+
+
+def test_inspect_of_seqs_that_are_no_integers(adf: Any, agent: Path) -> None:
+    execute(agent, "CREATE TABLE other AS SELECT * FROM adf_loop")
+    execute(agent, "DROP TABLE adf_loop")
+    execute(agent, 'CREATE TABLE adf_loop (seq TEXT, role, content_json, model, tokens, created_at, ord, "loop")')
+    execute(agent, "INSERT INTO adf_loop SELECT * FROM other")
+    result = adf("inspect", agent)
+    assert (result.code, result.err) == (0, "")
+    assert "10 rows" in result.out
+
+
+def test_a_file_name_that_is_no_text_cannot_be_the_name_of_an_agent(adf: Any, tmp_path: Path) -> None:
+    result = adf("new", tmp_path / "a\udcff.adf")
+    assert result.code == 2
+    assert "cannot be the name" in result.err
+
+
+def test_an_export_without_room_says_so_in_one_short_line(
+    adf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    def full(source: Any, target: Any) -> None:
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    result = adf("schema", "export", tmp_path / "out")
+    assert result.code == 3
+    assert result.err.count("No space left") == 1
+
+
+def test_new_refuses_a_configuration_that_is_nested_too_deeply(adf: Any, tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text('{"a":' + "[" * 900 + "]" * 900 + "}")
+    result = adf("new", tmp_path / "n.adf", "--config", tmp_path / "deep.json")
+    assert result.code == 2
+    assert "nested too deeply" in result.err
+    assert [one.name for one in tmp_path.iterdir()] == ["deep.json"]
+
+
+def test_new_shows_no_raw_control_character_of_a_configuration(adf: Any, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(json.dumps({"id": "a\x1b[31m\x00"}))
+    result = adf("new", tmp_path / "n.adf", "--config", tmp_path / "c.json")
+    assert result.out.rstrip("\n").isprintable()
