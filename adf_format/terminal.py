@@ -31,7 +31,7 @@ def visible(text: str, *, lines: bool = False) -> str:
 
     :param lines: whether line feeds stay as they are
     """
-    if text.isascii() and text.isprintable():
+    if (text.replace("\n", "") if lines else text).isprintable() and (text.isascii() or not _LOOKS_BLANK.search(text)):
         return text
     joiners = {match.start() for match in _JOINER.finditer(text)}
     return "".join(

@@ -96,6 +96,10 @@ def line(value: Any) -> str:
     :raises LimitError: nested too deeply
     """
     try:
+        return harmless_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    except (TypeError, RecursionError):
+        pass  # numbers of any size, any depth
+    try:
         return harmless_json(javascript_json(value, exact=True))
     except JsonTextError as error:
         raise LimitError(error.message) from None
