@@ -2,9 +2,10 @@
 
 from adf_format.history.coverage import Coverage, LoopCoverage, coverage
 from adf_format.history.model import Checked, Gap, Place, Problem, SnapshotRow, Summary
+from adf_format.history.reading import Reading
 from adf_format.history.resolve import Resolution, resolve
 from adf_format.history.seqs import SeqSet
-from adf_format.history.snapshots import Reading, snapshots
+from adf_format.history.snapshots import snapshots
 from adf_format.history.trace import Trace, trace
 from adf_format.history.transcript import Item, transcript
 

@@ -15,8 +15,8 @@ from adf_format.container import Container
 from adf_format.errors import JsonTextError, LimitError
 from adf_format.history.live import Live
 from adf_format.history.model import Place
+from adf_format.history.reading import Reading
 from adf_format.history.seqs import SeqSet, depths
-from adf_format.history.snapshots import Reading
 from adf_format.inspection.file import File
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from adf_format.container import Container
 from adf_format.errors import JsonTextError
 from adf_format.history.coverage import Coverage, LoopCoverage
 from adf_format.history.model import Place
+from adf_format.history.reading import MIB, Reading
 from adf_format.history.seqs import SeqSet
-from adf_format.history.snapshots import MIB, Reading
 from adf_format.jsontext import decode
 
 SEQS = 2000

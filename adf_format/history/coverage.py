@@ -12,8 +12,9 @@ from adf_format.container import Container
 from adf_format.errors import JsonTextError
 from adf_format.history import agreement, reasons
 from adf_format.history.model import MAIN, Gap, Summary
+from adf_format.history.reading import HIGHEST
 from adf_format.history.seqs import SeqSet, depths
-from adf_format.history.snapshots import HIGHEST, file_of
+from adf_format.history.snapshots import file_of
 from adf_format.history.summaries import Match, all_summaries, live_summaries, match
 from adf_format.history.survey import Survey, survey
 from adf_format.inspection.file import File
@@ -97,10 +98,10 @@ def coverage(container: Container, *, copies: bool = True) -> Coverage:
     _, result.contested = depths((one.live | one.archived) for one in loops.values())
     result.deleted = _deleted(file, found)
     result.summaries = all_summaries(found, live_summaries(file))
-    result.matches = match(found, result.summaries)
+    result.matches = match(found, result.summaries, container.check_deadline)
     if copies:
         agreement.compare(container, file, result)
-    result.gone = list(reasons.gaps(file, result))
+    result.gone = list(reasons.gaps(file, result, container.check_deadline))
     return result
 
 

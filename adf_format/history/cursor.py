@@ -8,8 +8,8 @@ from typing import Any
 from adf_format.audit import LoopEntry, ShapeError
 from adf_format.container import Container
 from adf_format.errors import JsonTextError, LimitError
-from adf_format.history.model import Place, SnapshotRow
-from adf_format.history.snapshots import MIB, Reading
+from adf_format.history.model import Checked, Place, SnapshotRow
+from adf_format.history.reading import MIB, Reading
 from adf_format.jsontext import decode
 
 OPEN = 8  # snapshots read at the same time: a decoder may take several MB
@@ -19,14 +19,16 @@ HELD = 256 * MIB  # characters of entries that stand before others with a lower 
 class Cursors:
     """Reads ascending pieces of snapshots; one that was put aside for others is read again from its start."""
 
-    def __init__(self, container: Container, rows: dict[int, SnapshotRow]) -> None:
+    def __init__(self, container: Container, checked: dict[int, Checked]) -> None:
         self._container = container
-        self._rows = rows
+        self._checked = checked
         self._open: dict[int, _Cursor] = {}
 
     def fetch(self, audit_id: int, start: int, end: int) -> Iterator[Place]:
         """Yield the rows from `start` to `end` of a snapshot; over all calls, seqs must ascend."""
-        cursor = self._open.pop(audit_id, None) or _Cursor(self._container, self._rows[audit_id])
+        cursor = self._open.pop(audit_id, None) or _Cursor(self._container, self._checked[audit_id].row)
+        for done in [number for number in self._open if (self._checked[number].seqs.highest or 0) < start]:
+            del self._open[done]
         while len(self._open) >= OPEN:
             del self._open[next(iter(self._open))]
         self._open[audit_id] = cursor  # the last one used is the last to go

@@ -130,7 +130,7 @@ Reason = Literal["damaged-snapshot", "compacted-unaudited", "audit-off", "cloned
 KNOWN: frozenset[Reason] = frozenset(("damaged-snapshot", "compacted-unaudited", "audit-off", "cloned"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Gap:
     """Consecutive seqs that are neither live nor in any snapshot that can be read.
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import apsw
@@ -17,9 +20,10 @@ if TYPE_CHECKING:
     from adf_format.history.coverage import Coverage
 
 GAPS = 1_000_000
+HOLDERS = 20  # damaged snapshots that are named for one gap
 
 
-def gaps(file: File, coverage: Coverage) -> Iterator[Gap]:
+def gaps(file: File, coverage: Coverage, check_deadline: Callable[[], None]) -> Iterator[Gap]:
     """Yield what is gone, in order, with the reason as far as it is known.
 
     :raises LimitError: more gaps than fit into bounded memory
@@ -32,9 +36,28 @@ def gaps(file: File, coverage: Coverage) -> Iterator[Gap]:
     ranges = SeqSet(sorted(one.row.range for one in ranged if one.row.range is not None))
     why = _Why(file, coverage, [one for one in damaged if one.row.range is None])
     loop = MAIN if set(coverage.loops) == {MAIN} else None
-    for start, end in sorted([*(gone & ranges), *(gone - ranges)]):
-        holders = [one for one in ranged if one.row.may_hold(start) or one.row.may_hold(end)] if start in ranges else []
-        yield why.gap(start, end, loop, holders)
+    holders = _Holders(ranged)
+    for start, end in heapq.merge(gone & ranges, gone - ranges):
+        check_deadline()
+        yield why.gap(start, end, loop, holders.of(start, end))
+
+
+class _Holders:
+    """Damaged snapshots by the range that they claim, asked for one gap after the other."""
+
+    def __init__(self, ranged: list[Checked]) -> None:
+        self._waiting = sorted((one.row.range, one.row.id) for one in ranged if one.row.range is not None)
+        self._waiting.reverse()
+        self._active: list[tuple[int, int]] = []  # (end, id)
+
+    def of(self, start: int, end: int) -> tuple[int, ...]:
+        """Return the ids of those whose range meets an interval; a few are enough."""
+        while self._waiting and self._waiting[-1][0][0] <= end:
+            (_, last), number = self._waiting.pop()
+            heapq.heappush(self._active, (last, number))
+        while self._active and self._active[0][0] < start:
+            heapq.heappop(self._active)
+        return tuple(sorted(number for _, number in self._active[:HOLDERS]))
 
 
 class _Why:
@@ -44,25 +67,26 @@ class _Why:
         self._coverage = coverage
         self._unranged = unranged
         self._audit_off = _audit_off(file)
+        self._seqs = [one.seq for one in coverage.summaries]
         self._cloned = not coverage.survey.checked and is_clone(file)
 
-    def gap(self, start: int, end: int, loop: str | None, holders: list[Checked]) -> Gap:
+    def gap(self, start: int, end: int, loop: str | None, ids: tuple[int, ...]) -> Gap:
         """Return a gap with the first reason that applies."""
-        if holders:
-            ids = tuple(one.row.id for one in holders)
+        if ids:
             return Gap(start, end, "damaged-snapshot", f"in the range of {_ids(ids)}: damaged", loop, ids)
-        summary = next((one for one in self._coverage.summaries if one.seq > end), None)
+        at = bisect_right(self._seqs, end)
+        summary = self._coverage.summaries[at] if at < len(self._seqs) else None
         if summary is not None and not summary.audited and self._follows(end, summary.seq):
             detail = f"compacted without being archived, as S{summary.seq} says"
             return Gap(start, end, "compacted-unaudited", detail, summary.loop)
-        reason, detail, ids = self._general()
+        reason, detail, ids = self._general
         return Gap(start, end, reason, detail, loop, ids)
 
     def _follows(self, end: int, seq: int) -> bool:
         """Whether nothing archived lies between: that would have been archived by a later step."""
-        between = SeqSet([(end + 1, seq - 1)])
-        return not any(between & one.archived for one in self._coverage.loops.values())
+        return not any(one.archived.within(end + 1, seq - 1) for one in self._coverage.loops.values())
 
+    @cached_property
     def _general(self) -> tuple[Reason, str, tuple[int, ...]]:
         if self._unranged:
             ids = tuple(one.row.id for one in self._unranged)

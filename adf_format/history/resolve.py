@@ -9,7 +9,8 @@ from adf_format.container import Container
 from adf_format.history.agreement import fingerprint
 from adf_format.history.live import Live
 from adf_format.history.model import Place, Problem, SnapshotRow
-from adf_format.history.snapshots import Reading, file_of, snapshots
+from adf_format.history.reading import Reading
+from adf_format.history.snapshots import file_of, snapshots
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +71,15 @@ def all_summaries(survey: Survey, live: Iterable[Summary]) -> list[Summary]:
     return [found[seq] for seq in sorted(found)]
 
 
-def match(survey: Survey, summaries: Iterable[Summary]) -> list[Match]:
+def match(survey: Survey, summaries: Iterable[Summary], check_deadline: Callable[[], None]) -> list[Match]:
     """Match summaries with snapshots; what nothing fits to stays unmatched."""
-    return [found for summary in summaries if (found := _match(survey, summary)) is not None]
+    matches = []
+    for summary in summaries:
+        check_deadline()
+        found = _match(survey, summary)
+        if found is not None:
+            matches.append(found)
+    return matches
 
 
 def _match(survey: Survey, summary: Summary) -> Match | None:

@@ -11,13 +11,14 @@ from adf_format.audit import ArchivedFile, ShapeError
 from adf_format.container import Container
 from adf_format.errors import LimitError
 from adf_format.history.model import Checked, Problem, SnapshotRow, Summary
+from adf_format.history.reading import HIGHEST, Reading
 from adf_format.history.seqs import SeqSet
-from adf_format.history.snapshots import HIGHEST, Reading, snapshots
+from adf_format.history.snapshots import snapshots
 from adf_format.history.summaries import summary_of
 
 SNAPSHOTS = 500_000  # rows of adf_audit
 INTERVALS = 8_000_000  # intervals of all snapshots together, 16 bytes each
-SUMMARIES = 100_000
+SUMMARIES = 50_000
 
 
 @dataclass

@@ -85,7 +85,7 @@ class _Life:
         self._one = one
         self._owners = owners
         self._live = Live(file_of(container))
-        self._cursors = Cursors(container, {n: checked.row for n, checked in known.survey.checked.items()})
+        self._cursors = Cursors(container, known.survey.checked)
         self._matches = {match.summary.seq: match for match in known.matches}
         self._copies = other_copies(container, known, one)
 
