@@ -11,6 +11,7 @@ import apsw
 from adf_format.container import Container
 from adf_format.errors import JsonTextError
 from adf_format.history import agreement, reasons
+from adf_format.history.live import loop_of_each_row
 from adf_format.history.model import MAIN, Gap, Summary
 from adf_format.history.reading import HIGHEST
 from adf_format.history.seqs import SeqSet, depths
@@ -119,15 +120,10 @@ def _loops(file: File, found: Survey) -> dict[str, LoopCoverage]:
 def _live(file: File) -> dict[str, SeqSet]:
     if not file.has("adf_loop", "seq"):
         return {}
-    name = "CAST(loop AS TEXT)" if file.has("adf_loop", "loop") else "'main'"
-    query = f"SELECT {name}, seq FROM adf_loop WHERE typeof(seq) = 'integer' ORDER BY seq"
     ends: dict[str, tuple[array[int], array[int]]] = {}
-    try:
-        for loop, seq in file.connection.execute(query):
-            if abs(seq) < HIGHEST:
-                _extend(ends.setdefault(loop, (array("q"), array("q"))), seq)
-    except UnicodeDecodeError:
-        raise JsonTextError("a loop name is not UTF-8", place="adf_loop") from None
+    for seq, loop in loop_of_each_row(file):
+        if abs(seq) < HIGHEST:
+            _extend(ends.setdefault(loop, (array("q"), array("q"))), seq)
     return {loop: SeqSet(zip(starts, stops, strict=True)) for loop, (starts, stops) in ends.items()}
 
 

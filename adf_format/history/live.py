@@ -77,6 +77,16 @@ class Live:
         return Place(entry, _text(loop), problem=problem)
 
 
+def loop_of_each_row(file: File) -> Iterator[tuple[int, str]]:
+    """Yield `(seq, loop)` of all live rows by seq; a name that is no text is `?`."""
+    if not file.has("adf_loop", "loop"):
+        query = "SELECT seq, 'main' FROM adf_loop WHERE typeof(seq) = 'integer' ORDER BY seq"
+        yield from file.connection.execute(query)
+        return
+    for seq, loop in rows.scan(file.connection, "adf_loop", ("loop",)):
+        yield seq, loop if isinstance(loop, str) else "?"
+
+
 def _content(stored: Any) -> tuple[Any, str | None]:
     if not isinstance(stored, str):
         return None, f"content_json cannot be read ({type(stored).__name__})"

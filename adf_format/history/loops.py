@@ -11,6 +11,7 @@ from adf_format.config.loops import declared
 from adf_format.container import Container
 from adf_format.errors import AdfError
 from adf_format.history.coverage import coverage
+from adf_format.history.live import loop_of_each_row
 from adf_format.history.model import MAIN
 from adf_format.history.seqs import SeqSet
 from adf_format.history.snapshots import file_of, snapshots
@@ -72,7 +73,10 @@ def names(container: Container) -> list[str]:
     file = file_of(container)
     found = {MAIN, *_declared(file)} | {row.loop for row in snapshots(container) if row.loop is not None}
     if file.has("adf_loop", "loop"):
-        found |= {name for (name,) in file.rows("SELECT DISTINCT CAST(loop AS TEXT) FROM adf_loop LIMIT 10000")}
+        try:
+            found |= {str(name) for (name,) in file.rows("SELECT DISTINCT loop FROM adf_loop LIMIT 10000")}
+        except UnicodeDecodeError:
+            found |= {name for _, name in loop_of_each_row(file)}
     return sorted(found)
 
 
@@ -97,5 +101,8 @@ def _tokens(file: File) -> dict[str, tuple[int, int]]:
         return {}
     name = "CAST(loop AS TEXT)" if file.has("adf_loop", "loop") else "'main'"
     sums = ", ".join(f"total(json_extract(tokens, '$.{key}'))" for key in ("input", "output"))
-    found = file.rows(f"SELECT {name}, {sums} FROM adf_loop WHERE {_RECORD} GROUP BY 1 LIMIT 10000")
+    try:
+        found = file.rows(f"SELECT {name}, {sums} FROM adf_loop WHERE {_RECORD} GROUP BY 1 LIMIT 10000")
+    except UnicodeDecodeError:
+        return {}
     return {row[0]: (whole(row[1]), whole(row[2])) for row in found}

@@ -268,6 +268,37 @@ class TestArguments:
         assert result.code == 0
         assert "WARNING: storage version 40 is newer than 32" in result.err
 
+    def test_a_writer_that_interfered_is_told(self, adf: Any, agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from adf_format.container import Container
+
+        monkeypatch.setattr(Container, "changed", lambda _: True)
+        result = adf("audit", "ls", agent)
+        assert result.code == 0
+        assert "the file was changed while it was read" in result.err
+
+    def test_everything_that_is_wrong_is_on_the_screen(self, adf: Any, agent: Path) -> None:
+        change(agent, "DELETE FROM adf_audit WHERE id = 5")
+        change(agent, "UPDATE adf_loop SET seq = 20 WHERE seq = 19")
+        change(agent, "UPDATE adf_audit SET start_seq = 3 WHERE id = 1")
+        change(
+            agent,
+            "UPDATE adf_audit SET data = ? WHERE id = 4",
+            compress('{"path":"a","content_base64":"/w==","size":1}'),
+        )
+        text = adf("audit", "verify", agent).out
+        for words in (
+            "NOT COMPLETE",
+            "DELETED   1 snapshot: 5",
+            "CONTESTED S20: more than one loop",
+            "note: snapshot 1: the range 3 to 6 leaves out entries",
+            "DAMAGED   snapshot 4 (file): size_bytes says 129",
+            "gone      S19 (1 row): may have been in snapshot 5, deleted since",
+        ):
+            assert words in text
+        assert "(not text)" in adf("audit", "show", agent, 4).out
+        assert "is archived in snapshot 1, made" in adf("audit", "resolve", agent, 2).out
+        assert "though its range says otherwise" in adf("audit", "resolve", agent, 2).out
+
     def test_an_agent_without_a_past(self, adf: Any, tmp_path: Path) -> None:
         assert adf("new", tmp_path / "n.adf", "--name", "Ada").code == 0
         assert adf("audit", "ls", tmp_path / "n.adf").out == "no snapshots\n"

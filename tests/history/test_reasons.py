@@ -12,6 +12,7 @@ import pytest
 from adf_format import audit, sample
 from adf_format.container import open_readonly
 from adf_format.history import Gap, Item, coverage, resolve, snapshots, trace, transcript
+from adf_format.history.loops import loops, names
 from adf_format.history.policy import audit_policy
 from adf_format.history.summaries import APART
 from tests.history.past_support import START, SUMMARY, Snap, agent, row
@@ -306,6 +307,8 @@ def test_broken_rows_are_shown_and_hide_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
+        "UPDATE adf_loop SET loop = CAST(x'ff' AS TEXT) WHERE seq = 1",
+        "UPDATE adf_loop SET loop = x'00' WHERE seq = 1",
         "DROP TABLE adf_audit",
         "DROP TABLE adf_loop",
         "DROP TABLE adf_config",
@@ -329,6 +332,8 @@ def test_no_file_is_too_odd_to_be_told_about(tmp_path: Path, statement: str) -> 
     connection.close()
     with open_readonly(path) as container:
         found = coverage(container)
+        loops(container)
+        assert "main" in names(container)
         for history in (False, True):
             list(transcript(container, "main", history=history))
         for seq in (-5, 0, 1, 2, 2**63, 2**64):
