@@ -39,8 +39,6 @@ class EntryReader:
         self._entry_limit = entry_limit
         self._value_limit = value_limit
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
-        # only used to find where an entry ends; float() swallows integers of any length
-        self._scanner = json.JSONDecoder(parse_int=float, parse_constant=_no_constant)
         self._buffer = ""
         self._position = 0
         self._first = b""
@@ -115,7 +113,7 @@ class EntryReader:
             raise JsonTextError("the array does not end")
         while True:
             try:
-                _, end = self._scanner.raw_decode(self._buffer, self._position)
+                _, end = _SCANNER.raw_decode(self._buffer, self._position)
             except RecursionError:
                 raise JsonTextError("nested too deeply to be read") from None
             except json.JSONDecodeError as error:
@@ -198,3 +196,7 @@ class EntryReader:
 
 def _no_constant(name: str) -> float:
     raise json.JSONDecodeError(f"{name} is not JSON", "", 0)
+
+
+# only used to find where an entry ends; float() swallows integers of any length
+_SCANNER = json.JSONDecoder(parse_int=float, parse_constant=_no_constant)

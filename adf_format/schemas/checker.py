@@ -15,12 +15,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from adf_format.schemas.explaining import explaining_class
-from adf_format.schemas.store import document, registry
+from adf_format.schemas.fast import CANNOT_HOLD, compiled
+from adf_format.schemas.store import registry
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"  # what is a schema, unlike a data document of ours
 ERROR = "error"
 _TIER = {"info": 1, "warning": 2, "error": 3}
 
@@ -52,10 +52,9 @@ class Checker:
         self._schema = schema
 
     @cached_property
-    def _fast(self) -> Any:
-        import jsonschema_rs
-
-        return jsonschema_rs.validator_for(dict(self._schema), retriever=_retrieve)
+    def quick(self) -> Callable[[object], bool]:
+        """The fast path itself; it raises one of `CANNOT_HOLD` for a value that it cannot hold."""
+        return compiled(self._schema)
 
     @cached_property
     def _slow(self) -> Any:
@@ -64,22 +63,9 @@ class Checker:
     def is_valid(self, value: object) -> bool:
         """Say whether a value keeps every constraint, those of severity `info` and `warning` included."""
         try:
-            return bool(self._fast.is_valid(value))
-        except (ValueError, TypeError, OverflowError):
+            return self.quick(value)
+        except CANNOT_HOLD:
             return bool(self._slow.is_valid(value))
-
-    @property
-    def quick(self) -> Callable[[object], bool]:
-        """The fast path itself; it raises ValueError, TypeError or OverflowError for a value that it cannot hold."""
-        test: Callable[[object], bool] = self._fast.is_valid
-        return test
-
-    def is_surely_valid(self, value: object) -> bool:
-        """Say whether the fast path accepts a value; a value that it cannot hold is none that it accepts."""
-        try:
-            return bool(self._fast.is_valid(value))
-        except (ValueError, TypeError, OverflowError):
-            return False
 
     def problems(self, value: object) -> Iterator[Problem]:
         """Yield every violation, in the order of the schema, as they are found.
@@ -102,11 +88,6 @@ def checker(urn: str) -> Checker:
 def list_checker(urn: str) -> Checker:
     """Return the compiled schema of a list of values of a URN: one call for many values."""
     return Checker({"type": "array", "items": {"$ref": urn}})
-
-
-def _retrieve(urn: str) -> dict[str, Any]:
-    """Load a schema for the fast path; an unknown one is its own error."""
-    return document(urn)
 
 
 def pointer(parts: object) -> str:

@@ -13,6 +13,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from adf_format.schemas.fast import surely
+
 LONG = 8
 """Items from which on the fast path looks first."""
 
@@ -118,19 +120,13 @@ _KNOWN: dict[int, tuple[Any, Callable[[object], bool]]] = {}
 def _fast(schema: Any, base: str) -> Callable[[object], bool]:
     """Return the fast path of a subschema; the subschema is kept, so its id stays its own."""
     if id(schema) not in _KNOWN:
-        _KNOWN[id(schema)] = (schema, _acceptance(_anchored(schema, base)))
+        _KNOWN[id(schema)] = (schema, surely(_anchored(schema, base)))
     return _KNOWN[id(schema)][1]
 
 
 @cache
 def _fast_ref(ref: str) -> Callable[[object], bool]:
-    return _acceptance({"$ref": ref})
-
-
-def _acceptance(schema: Any) -> Callable[[object], bool]:
-    from adf_format.schemas.checker import Checker
-
-    return Checker(schema).is_surely_valid
+    return surely({"$ref": ref})
 
 
 def _anchored(schema: Any, base: str) -> Any:

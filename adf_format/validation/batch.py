@@ -21,7 +21,7 @@ from adf_format.validation.engine import Options, validate_file
 from adf_format.validation.isolation import confine, kill
 from adf_format.validation.report import FileReport, Stats
 
-TASKS_PER_WORKER = 250  # so that nothing can pile up in one process
+TASKS_PER_WORKER = 1000  # so that nothing can pile up in one process
 GRACE_S = 2.0  # between the deadline that a check keeps by itself and the kill
 AHEAD = 1000  # reports kept waiting for a slow file before them
 

@@ -8,8 +8,6 @@ from adf_format.config.access import section
 from adf_format.migration.work import Config, Work
 from adf_format.schemas import OLDEST
 
-RULES_BEFORE = ("MIG-010", "MIG-011", "MIG-012", "MIG-013")
-RULES_AFTER = ("MIG-014", "MIG-015", "MIG-016", "MIG-017")
 _HARDENED = ("adf_did", "adf_owner_did", "adf_runtime_did", "adf_did_history")
 
 

@@ -12,7 +12,6 @@ from adf_format.repair.fixes.values import remove_key
 from adf_format.repair.mend import Mend
 
 RENAMED = {"container_exec": "compute_exec", "msg_list_agents": "agent_discover"}
-ICON_FROM = 31
 Edit = Callable[[Any, Any, Place], bool]
 
 

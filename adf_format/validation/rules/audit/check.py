@@ -39,7 +39,7 @@ def run(context: Context) -> None:
         if source is None:
             continue
         locators.check_presence(row, source)
-        content = _read(row, source) if holds_blob(row) else None
+        content = _read(row, source) if row.holds_blob else None
         locators.check_range(row, source, content)
         if content is not None:
             counts.check(row, source, content)
@@ -51,17 +51,13 @@ def run(context: Context) -> None:
 
 def audit_rows(context: Context) -> Iterator[AuditRow]:
     """Yield the rows in the order in which they were written, without their blobs."""
-    table = context.structure.tables["adf_audit"]
+    connection, table = context.container.connection, context.structure.tables["adf_audit"]
     names = [name for name in COLUMNS if name in table.columns]
-    for found in rows.scan(context.container.connection, "adf_audit", names):
-        yield AuditRow(found[0], dict(zip(names, found[1:], strict=True)), context)
-
-
-def holds_blob(row: AuditRow) -> bool:
-    """Whether there is a BLOB to decode; another storage class is a matter of the 3xx rules."""
-    connection = row.context.container.connection
     key = rows.rowid_of(connection, "adf_audit")
-    return bool(connection.execute(f"SELECT typeof(data) = 'blob' FROM adf_audit WHERE {key} = ?", (row.rowid,)).get)
+    # another storage class is a matter of the 3xx rules
+    others = {rowid for (rowid,) in connection.execute(f"SELECT {key} FROM adf_audit WHERE typeof(data) <> 'blob'")}
+    for found in rows.scan(connection, "adf_audit", names):
+        yield AuditRow(found[0], dict(zip(names, found[1:], strict=True)), context, found[0] not in others)
 
 
 def _read(row: AuditRow, source: Source) -> Content | None:

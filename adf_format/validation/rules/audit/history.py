@@ -13,7 +13,7 @@ from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
 from adf_format.validation.context import Context
 from adf_format.validation.rule import Severity, rule
-from adf_format.validation.rules.audit.check import ENTRIES, audit_rows, holds_blob
+from adf_format.validation.rules.audit.check import ENTRIES, audit_rows
 from adf_format.validation.rules.audit.examples import archived, entry
 from adf_format.validation.rules.audit.model import AuditRow
 from adf_format.validation.rules.audit.sources import Sources
@@ -42,7 +42,7 @@ def run(context: Context) -> None:
     known = Sources(context)
     for row in audit_rows(context):
         source = known.find(row.values.get("source"))
-        if source is not None and source.is_transcript and holds_blob(row):
+        if source is not None and source.is_transcript and row.holds_blob:
             _compare(row, seen)
     _compare_live(context, seen)
 

@@ -43,11 +43,15 @@ class Source:
 
 @dataclass(frozen=True)
 class AuditRow:
-    """One row, without its blob; columns that the file lacks read as None."""
+    """One row, without its blob; columns that the file lacks read as None.
+
+    :ivar holds_blob: whether there is a BLOB to decode
+    """
 
     rowid: int
     values: dict[str, Any]
     context: Context = field(repr=False)
+    holds_blob: bool = True
 
     def integer(self, column: str) -> int | None:
         """Return a value if it is an integer; what else stands there is a matter of the 3xx rules."""

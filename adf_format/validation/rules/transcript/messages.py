@@ -143,16 +143,8 @@ class Messages:
         if values is None:
             return False
         for row, blocks in zip(batch.rows, values, strict=True):
-            if (
-                type(blocks) is list
-                and len(blocks) == 1
-                and row[self._role] == "assistant"
-                and type(block := blocks[0]) is dict
-            ):
-                text = block.get("text")
-                if block.get("type") == "text" and type(text) is str and text[:1] != "[":
-                    continue  # most rows are an answer in plain text
-            self._look(row, blocks)
+            if row[self._role] != "assistant" or not _is_plain_answer(blocks):
+                self._look(row, blocks)
         return True
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
