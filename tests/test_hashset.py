@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from adf_format.validation.hashset import HashSet
 
 SMALL = st.integers(-4, 4).filter(bool)  # zero marks a free slot: it and one are one member
-HASHES = st.one_of(
-    st.integers(2, 2**63 - 1), SMALL.map(lambda number: number * 2**20)
-)  # shared low bits
+HASHES = st.one_of(st.integers(2, 2**63 - 1), SMALL.map(lambda number: number * 2**20))  # shared low bits
 
 
 @given(st.lists(HASHES), st.lists(HASHES))
