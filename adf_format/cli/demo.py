@@ -60,7 +60,12 @@ def _place(folder: Path | None, keep: bool) -> Iterator[tuple[Path, bool]]:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError("the folder is not empty", file=folder, hint="--dir takes a new or an empty one")
-        yield folder, True
+        try:
+            yield folder, True
+        except BaseException:
+            for made in folder.iterdir():  # the folder was empty before
+                made.unlink(missing_ok=True)
+            raise
     elif keep:
         yield Path(tempfile.mkdtemp(prefix="adf-format-demo-")), True
     else:
