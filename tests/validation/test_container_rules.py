@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import threading
@@ -285,6 +286,22 @@ def test_an_unfinished_transaction_at_the_end_of_the_log_is_told(tmp_path: Path,
     found, context = inspect(path, container)
     assert [one.rule for one in found] == ["ADF107"]
     assert context.meta["status"].value == "busy"
+
+
+@pytest.mark.parametrize("kept", [33, 40, 55, 56, 57, 500])
+def test_a_log_that_is_cut_in_its_first_frame_is_told(tmp_path: Path, kept: int) -> None:
+    """However little of the transaction was written: somebody began one."""
+    path = leave_log(build(tmp_path / "a.adf"), BUSY)
+    os.truncate(path.with_name(path.name + "-wal"), kept)
+    found, context = inspect(path, container)
+    assert [one.rule for one in found] == ["ADF107"]
+    assert context.container.source.wal_frames == 0
+
+
+def test_a_log_of_a_header_alone_is_no_news(tmp_path: Path) -> None:
+    path = leave_log(build(tmp_path / "a.adf"), BUSY)
+    os.truncate(path.with_name(path.name + "-wal"), 32)
+    assert rules(path, container) == set()
 
 
 def test_old_frames_behind_a_restarted_log_are_everyday(tmp_path: Path) -> None:
