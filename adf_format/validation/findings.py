@@ -88,7 +88,7 @@ class Collector:
         if not self.wants(rule):
             return
         place = (rule.id, table, column, _shape(pointer))
-        key = (*place, message)
+        key: tuple[object, ...] = (*place, message)
         group = self._groups.get(key)
         if group is None and message[:1] in _VALUE and self._texts.get(place, 0) >= MAX_VALUES:
             key, message = (*place, None), f"{message}; others differ in their values"
