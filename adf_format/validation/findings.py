@@ -7,6 +7,7 @@ never dropped in silence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from adf_format.validation.rule import Rule, Severity
 MAX_EXAMPLES = 5
 MAX_GROUPS = 50
 MAX_VALUES = 5  # different values told apart for one rule at one place
-_VALUE = frozenset('"-0123456789')  # how a text begins that shows a value first
+_VALUE = re.compile(r"""(?:".*"|-?[\d.e+-]+) (?:is|does) """, re.DOTALL)  # a text that shows a value first
 
 
 @dataclass
@@ -90,7 +91,7 @@ class Collector:
         place = (rule.id, table, column, _shape(pointer))
         key: tuple[object, ...] = (*place, message)
         group = self._groups.get(key)
-        if group is None and message[:1] in _VALUE and self._texts.get(place, 0) >= MAX_VALUES:
+        if group is None and self._texts.get(place, 0) >= MAX_VALUES and _VALUE.match(message):
             key, message = (*place, None), f"{message}; others differ in their values"
             group = self._groups.get(key)
         if group is None:

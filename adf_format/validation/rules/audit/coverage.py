@@ -64,5 +64,5 @@ def run(context: Context) -> None:
         context.report(NOWHERE, f"{what} neither live nor in a snapshot", table="adf_loop")
     if more:
         context.report(
-            NOWHERE, f"{rows:,} rows in {more:,} further gaps are neither live nor archived", table="adf_loop"
+            NOWHERE, f"{rows:,} rows in {more:,} further gaps are neither live nor in a snapshot", table="adf_loop"
         )
