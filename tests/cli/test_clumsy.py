@@ -204,7 +204,7 @@ def test_a_working_folder_that_is_gone_is_said(adf: Any, agent: Path, tmp_path: 
     result = adf("validate", agent)
     assert (result.code, result.out) == (3, "")
     assert result.err == "adf-format: the current folder is gone (change to one that exists)\n"
-    assert adf("validate", "--isolated", agent).code == 0
+    assert adf("validate", "--isolated", "--jobs", "0", agent).code == 0
 
 
 def test_a_demo_that_cannot_go_on_takes_its_files_along(
