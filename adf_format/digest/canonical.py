@@ -19,7 +19,7 @@ from adf_format.audit.javascript import quoted
 MAX_JSON = 16 << 20  # characters; a longer text counts as text, since decoding could take gigabytes
 MAX_DEPTH = 254  # as deep as orjson writes; a deeper text counts as text
 _PLAIN_DIGITS = 400  # a whole number with more digits is written with an exponent
-_SORTED = orjson.OPT_SORT_KEYS
+SORTED = orjson.OPT_SORT_KEYS
 
 
 class NotCanonicalError(ValueError):
@@ -34,12 +34,23 @@ def canonical(text: str | bytes) -> bytes:
     if len(text) > MAX_JSON:
         raise NotCanonicalError
     try:
+        return orjson.dumps(plain(text), option=SORTED)
+    except NotCanonicalError:
+        return _carefully(text)
+
+
+def plain(text: str | bytes) -> Any:
+    """Return the value of a text that orjson reads and writes without losing anything.
+
+    :raises NotCanonicalError: it is no such text; it may still be JSON
+    """
+    try:
         value = orjson.loads(text)
         if orjson.dumps(value) == (text if isinstance(text, bytes) else text.encode()) and not _whole_float(value):
-            return orjson.dumps(value, option=_SORTED)
+            return value
     except (orjson.JSONDecodeError, orjson.JSONEncodeError, UnicodeEncodeError):
         pass
-    return _carefully(text)
+    raise NotCanonicalError
 
 
 def _whole_float(value: Any) -> bool:

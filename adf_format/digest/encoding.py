@@ -33,34 +33,44 @@ def json_columns(table: str) -> frozenset[str]:
 class RowEncoder:
     """Turns the rows of one table into bytes."""
 
-    def __init__(self, table: str, columns: Sequence[str]) -> None:
-        """Encode rows whose values stand in the order of `columns`."""
+    def __init__(self, table: str, columns: Sequence[str], without: frozenset[str] = frozenset()) -> None:
+        """Encode rows whose values stand in the order of `columns`; `pair` leaves those of `without` out."""
         self._table = table
         names = sorted((name, index) for index, name in enumerate(columns))
         json = json_columns(table)
         self._columns = [(index, _sized(name.encode()), name in json) for name, index in names]
         self._meta = (columns.index("key"), columns.index("value")) if _is_meta(table, columns) else None
+        self._kept = [at for at, (name, _) in enumerate(names) if name not in without]
 
     def __call__(self, row: Sequence[Any]) -> bytes:
         """Encode one row.
 
         :raises LimitError: a value is above the length limit of the connection
         """
+        return b"".join(self._parts(row))
+
+    def pair(self, row: Sequence[Any]) -> tuple[bytes, bytes]:
+        """Encode one row, with and without some columns; errors as in calling."""
+        parts = self._parts(row)
+        return b"".join(parts), b"".join([parts[at] for at in self._kept])
+
+    def _parts(self, row: Sequence[Any]) -> list[bytes]:
+        """Return the bytes of each value by the name of its column; none for NULL."""
         parts: list[bytes] = []
         for index, head, json in self._columns:
             value = row[index]
-            if value is None:
-                continue
             kind = type(value)
-            if kind is str:
-                parts += (head, _json(value) if json or self._json_meta(row, index) else _text(value))
+            if value is None:
+                parts.append(b"")
+            elif kind is str:
+                parts.append(head + (_json(value) if json or self._json_meta(row, index) else _text(value)))
             elif kind is int:
-                parts += (head, b"i%d;" % value)
+                parts.append(head + b"i%d;" % value)
             elif kind is bytes:
-                parts += (head, value_of_blob(value))
+                parts.append(head + value_of_blob(value))
             else:
-                parts += (head, self._rare(value))
-        return b"".join(parts)
+                parts.append(head + self._rare(value))
+        return parts
 
     def _json_meta(self, row: Sequence[Any], index: int) -> bool:
         if self._meta is None or index != self._meta[1] or not isinstance(row[self._meta[0]], str):

@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterator
 
 import apsw
+import orjson
 
-from adf_format.audit import Blob, EntryReader, SnapshotError, decompress
-from adf_format.digest.canonical import NotCanonicalError, canonical
+from adf_format.audit import Blob, EntryReader, SnapshotError, TooLargeError, decompress, decompress_all
+from adf_format.digest.canonical import SORTED, NotCanonicalError, canonical, plain
 from adf_format.digest.encoding import hashed
 from adf_format.errors import JsonTextError
 from adf_format.schemas.ddl import quote_any
@@ -16,6 +17,7 @@ from adf_format.schemas.ddl import quote_any
 STREAMED = {"adf_audit": "data", "adf_files": "content"}
 LARGEST_SNAPSHOT = 4 << 30  # bytes of text; a snapshot beyond counts by its bytes
 LARGEST_ENTRY = 64 << 20
+WHOLE = 4 << 20  # bytes of text up to which a snapshot is decoded in one go
 _REMEMBERED = 20_000
 _DECODED: dict[bytes, bytes] = {}  # what stands for a snapshot, by size and hash of its bytes
 
@@ -58,13 +60,25 @@ def _bytes(blob: Blob, kind: bytes) -> bytes:
 def _decoded(blob: Blob) -> bytes | None:
     digest, count = hashlib.sha256(), 0
     try:
-        for entry in _entries(blob):
+        for entry in _at_once(blob) or _entries(blob):
             count += 1
             digest.update(b"%d:" % len(entry))
             digest.update(entry)
     except (SnapshotError, JsonTextError, NotCanonicalError):
         return None
     return hashed(b"s", count, digest.digest())
+
+
+def _at_once(blob: Blob) -> list[bytes]:
+    """Return what `_entries` would yield, for a snapshot as writers make them; an empty list for all others."""
+    try:
+        text = decompress_all(blob, limit_bytes=WHOLE)
+        value = plain(text)
+    except (TooLargeError, NotCanonicalError):
+        return []
+    if isinstance(value, list):
+        return [b"[", *(orjson.dumps(entry, option=SORTED) for entry in value)]
+    return [b"=", orjson.dumps(value, option=SORTED)]
 
 
 def _entries(blob: Blob) -> Iterator[bytes]:

@@ -87,29 +87,50 @@ def _rowid(connection: apsw.Connection, table: str) -> str | None:
 
 def encoded(connection: apsw.Connection, how: Layout, columns: tuple[str, ...]) -> Iterator[bytes]:
     """Yield the bytes of each row, in no particular order unless `how.ordered`."""
-    encode = RowEncoder(how.table, columns)
-    for row in _values(connection, how, columns):
-        if how.table != "adf_meta" or _kept(row, columns):
-            yield encode(row)
+    return map(RowEncoder(how.table, columns), _values(connection, how, columns))
 
 
-def _kept(row: tuple[Any, ...], columns: tuple[str, ...]) -> bool:
-    return "key" not in columns or row[columns.index("key")] != MARKER
+def encoded_twice(
+    connection: apsw.Connection, how: Layout, columns: tuple[str, ...], without: frozenset[str]
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the bytes of each row with and without some columns; the order as in `encoded`."""
+    return map(RowEncoder(how.table, columns, without).pair, _values(connection, how, columns))
 
 
 def _values(connection: apsw.Connection, how: Layout, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of each row that counts."""
+    found = _stored(connection, how, columns)
+    if how.table == "adf_meta" and "key" in columns:
+        at = columns.index("key")
+        return (row for row in found if row[at] != MARKER)
+    return found
+
+
+def _stored(connection: apsw.Connection, how: Layout, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     if how.key is None:
         yield from _raw(connection, how.table, columns)
         return
     large = STREAMED.get(how.table)
-    sizes = (large,) if large in columns and large is not None else ()
-    for rowid, *values in rows.scan(connection, how.table, columns, sizes=sizes):
-        if large in columns and values[columns.index(large)] is not None:
-            values[columns.index(large)] = _large(connection, how, large, rowid)
-        for index, value in enumerate(values):
-            if isinstance(value, rows.InvalidText):
-                values[index] = _raw_text(connection, how, columns[index], rowid)
-        yield tuple(values)
+    large = large if large in columns else None
+    for row in rows.scan(connection, how.table, columns, sizes=(large,) if large else ()):
+        if large is None and rows.InvalidText not in map(type, row):
+            yield row[1:]
+        else:
+            yield tuple(_mended(connection, how, columns, row[0], row[1:]))
+
+
+def _mended(
+    connection: apsw.Connection, how: Layout, columns: tuple[str, ...], rowid: int, values: tuple[Any, ...]
+) -> Iterator[Any]:
+    """Yield the values of a row, with what stands for those that were not fetched."""
+    large = STREAMED.get(how.table)
+    for column, value in zip(columns, values, strict=True):
+        if column == large and value is not None:
+            yield _large(connection, how, column, rowid)
+        elif isinstance(value, rows.InvalidText):
+            yield _raw_text(connection, how, column, rowid)
+        else:
+            yield value
 
 
 def _large(connection: apsw.Connection, how: Layout, column: str, rowid: int) -> Any:

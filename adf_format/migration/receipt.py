@@ -14,7 +14,7 @@ from adf_format.audit import Blob, javascript_json
 from adf_format.container import Container, open_readonly
 from adf_format.container import backup as backups
 from adf_format.creation.agent import iso
-from adf_format.digest import ALGORITHM, Digest, digest, table_digest
+from adf_format.digest import ALGORITHM, Digest, TableDigest, digest_both
 from adf_format.migration.engine import Outcome
 from adf_format.migration.locating import locate_snapshot
 from adf_format.migration.record import Record
@@ -43,8 +43,9 @@ def entry(outcome: Outcome, before: Path) -> dict[str, Any]:
     """
     after = outcome.output or outcome.file
     with open_readonly(before) as old, open_readonly(after) as new:
-        old_digest, new_digest = digest(old), digest(new)
-        tables = list(_tables(old, new, old_digest, new_digest, outcome.record))
+        old_digest, earlier = digest_both(old, _dropped(outcome.record))
+        new_digest, later = digest_both(new, _by_design(outcome.record))
+        tables = list(_tables((old_digest, earlier), (new_digest, later), outcome.record))
         snapshots = list(audit(old, new, outcome.record))
         facts = {"before": _facts(old, old_digest), "after": _facts(new, new_digest)}
     for name, path in (("before", before), ("after", after)):
@@ -95,10 +96,14 @@ def _facts(container: Container, found: Digest) -> dict[str, Any]:
     }
 
 
-def _tables(old: Container, new: Container, before: Digest, after: Digest, record: Record) -> Iterator[dict[str, Any]]:
+_Both = tuple[Digest, dict[str, TableDigest]]
+
+
+def _tables(before: _Both, after: _Both, record: Record) -> Iterator[dict[str, Any]]:
     """Describe each table: what it was, what it is, and what of it is the same but for columns by design."""
-    for name in sorted(before.tables.keys() | after.tables.keys()):
-        was, now = before.tables.get(name), after.tables.get(name)
+    (old, earlier), (new, later) = before, after
+    for name in sorted(old.tables.keys() | new.tables.keys()):
+        was, now = old.tables.get(name), new.tables.get(name)
         found: dict[str, Any] = {
             "table": name,
             "before": {"rows": was.rows, "sha256": was.sha256} if was else None,
@@ -107,12 +112,21 @@ def _tables(old: Container, new: Container, before: Digest, after: Digest, recor
         }
         columns = new_columns(record, name)
         if was and now and was != now and columns:
-            there = frozenset(columns) & {touch.column for touch in record.touches if touch.kind == "column-dropped"}
-            omit = frozenset(columns)
-            earlier = table_digest(old, name, omit=omit).sha256 if there else was.sha256
-            later = table_digest(new, name, omit=omit).sha256
-            found["same_without"] = {"columns": columns, "before": earlier, "after": later}
+            less, fewer = earlier.get(name, was).sha256, later[name].sha256
+            found["same_without"] = {"columns": columns, "before": less, "after": fewer}
         yield found
+
+
+def _by_design(record: Record) -> dict[str, frozenset[str]]:
+    """Return the columns that came or went, by table."""
+    found = {table: frozenset(new_columns(record, table)) for table in {one.table for one in record.touches}}
+    return {table: columns for table, columns in found.items() if columns}
+
+
+def _dropped(record: Record) -> dict[str, frozenset[str]]:
+    """Return those of tables from which columns went; of the others the old file has none of them."""
+    gone = {one.table for one in record.touches if one.kind == "column-dropped"}
+    return {table: columns for table, columns in _by_design(record).items() if table in gone}
 
 
 def new_columns(record: Record, table: str) -> list[str]:
