@@ -19,7 +19,7 @@ same list from a file. Only data lies between them.
 
 from adf_conformance.schedule.case import Case
 from adf_conformance.schedule.judges import Judge, judge, judge_names
-from adf_conformance.schedule.outcome import Impossible, Moment, Outcome
+from adf_conformance.schedule.outcome import Impossible, Moment, Outcome, Step, Struck
 from adf_conformance.schedule.scene import Scene
 
-__all__ = ["Case", "Impossible", "Judge", "Moment", "Outcome", "Scene", "judge", "judge_names"]
+__all__ = ["Case", "Impossible", "Judge", "Moment", "Outcome", "Scene", "Step", "Struck", "judge", "judge_names"]

@@ -132,9 +132,7 @@ def _await(scene: Scene, step: Step) -> Outcome:
     scene.labels[step.get("as") or f"call{len(scene.labels)}"] = call
     if step.get("law"):
         scene.ledger.saw(step["law"])
-    if scene.kill_at is not None and len(scene.model_calls) > scene.kill_at:
-        scene.end_driver()
-        scene.kill_at = None
+    scene.strike()
     return Outcome(call.params)
 
 
@@ -208,6 +206,7 @@ def _drain(scene: Scene, step: Step) -> Outcome:
         asked = driver.begin("agent/idle", {"timeout_ms": int(left * 1000)})
         if not driver.wait(lambda a=asked: a.answer is not None or driver.open_calls, left + _MARGIN, "agent/idle"):  # type: ignore[misc]
             raise NoAnswer("agent/idle", left + _MARGIN)
+        scene.strike()
         for call in driver.open_calls:
             _answer_drained(scene, call, step)
             answered += 1

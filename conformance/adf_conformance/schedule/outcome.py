@@ -15,6 +15,10 @@ class Impossible(Exception):  # noqa: N818 - a property of a schedule, not an er
     """
 
 
+class Struck(Exception):  # noqa: N818 - what was asked for
+    """The driver was killed at the model boundary at which a kill matrix wanted it to die."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of a step.

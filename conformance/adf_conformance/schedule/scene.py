@@ -13,7 +13,7 @@ from adf_conformance.evidence import Ledger, Violation
 from adf_conformance.observe import AgentFile, Family
 from adf_conformance.protocol import Call, Driver, DriverFault, HarnessError, ModelCall
 from adf_conformance.schedule import doing, judges, steps
-from adf_conformance.schedule.outcome import Impossible, Moment, Outcome, Step
+from adf_conformance.schedule.outcome import Impossible, Moment, Outcome, Step, Struck
 
 AGENT = "agent.adf"
 PATIENCE = 10.0  # seconds within which what is owed must come
@@ -81,6 +81,7 @@ class Scene:
         :raises Violation: a requirement is broken
         :raises Impossible: the step makes no sense here
         :raises DriverFault: the driver broke the protocol or is gone
+        :raises Struck: the process was killed at the model boundary `kill_at`
         :raises HarnessError: the step is no step
         """
         if problem := steps.problem(step):
@@ -94,7 +95,7 @@ class Scene:
             self._look_again()
             for one in self.judges:
                 one.after(self, step, moment.outcome)
-        except (Violation, DriverFault, Impossible) as error:
+        except (Violation, DriverFault, Impossible, Struck) as error:
             moment.note = str(error)
             raise
         finally:
@@ -168,6 +169,16 @@ class Scene:
         """The end of what the driver wrote to stderr, of the last process that there was."""
         last = self._driver or (self.spent[-1] if self.spent else None)
         return last.stderr_tail if last else ""
+
+    def strike(self) -> None:
+        """Kill the process if the model boundary has come at which it is to die.
+
+        :raises Struck: it was killed
+        """
+        if self.kill_at is not None and len(self.model_calls) > self.kill_at:
+            self.end_driver()
+            self.kill_at = None
+            raise Struck("killed at a model boundary, as asked for")
 
     # --- files
 
