@@ -262,6 +262,33 @@ class Bench:
 
             once()
 
+    def draw(
+        self,
+        strategy: SearchStrategy[Any],
+        play: Callable[[Scene, Any], object],
+        like: Case,
+        *,
+        share: bool = False,
+        salt: int = 0,
+    ) -> None:
+        """Draw one example and play it in a scene.
+
+        :param salt: makes examples of one strategy differ
+        """
+        from hypothesis import given, seed
+
+        drawn: list[Any] = []
+
+        @seed(f"{self.terms.seed} {like.name} {salt}")
+        @_quiet(3)
+        @given(strategy)
+        def once(example: Any) -> None:
+            drawn.append(example)
+
+        once()
+        self.examples += 1
+        self.watch(lambda scene: play(scene, drawn[-1]), like, share=share)
+
     def _batch(self) -> int:
         """Return how many examples to draw next; at least one batch is drawn whatever the time."""
         limit = self.terms.examples

@@ -17,7 +17,7 @@ from adf_conformance.checks import all_checks
 from adf_conformance.checks.bench import Bench, Terms
 from adf_conformance.checks.registry import Check
 from adf_conformance.protocol import Driver, DriverFault, HarnessError, Hello, ProtocolError, Refused
-from adf_conformance.requirements import Requirement, covered_by, load
+from adf_conformance.requirements import Requirement, load
 from adf_conformance.running.expectations import unmatched
 from adf_conformance.running.options import Options
 from adf_conformance.running.report import Report, Row
@@ -69,11 +69,15 @@ def run(options: Options, progress: Progress | None = None) -> Report:
 
 def shake_hands(options: Options) -> tuple[Hello | None, str]:
     """Start the driver once and let it introduce itself; else say why it cannot."""
+    said = ""
     try:
         with tempfile.TemporaryDirectory() as place, Driver(options.command, env=options.env) as driver:
-            return driver.initialize(Path(place)), ""
+            try:
+                return driver.initialize(Path(place)), ""
+            finally:
+                said = driver.stderr_tail.strip()[-500:]
     except (DriverFault, Refused) as error:
-        return None, f"the driver does not introduce itself: {error}"
+        return None, f"the driver does not introduce itself: {error}{f'; its last words: {said}' if said else ''}"
 
 
 def _needed(requirements: Sequence[Requirement], capabilities: frozenset[str]) -> list[Check]:
@@ -157,13 +161,12 @@ def run_check(name: str, terms: Terms, seconds: float) -> CheckResult:
 
 
 def _demand_known(name: str, bench: Bench) -> None:
-    """Demand that a check spoke of requirements only that name it.
+    """Demand that a check spoke only of requirements that exist.
 
     :raises HarnessError: it did not
     """
-    covered = {one.id for one in covered_by(name)}
-    if unknown := bench.ledger.exercised.keys() - covered:
-        raise HarnessError(f"the check {name} speaks of {', '.join(sorted(unknown))}, which do not name it")
+    if unknown := bench.ledger.exercised.keys() - load().keys():
+        raise HarnessError(f"the check {name} speaks of {', '.join(sorted(unknown))}, which are no requirements")
 
 
 def _rows(
@@ -187,7 +190,7 @@ def _rows(
 def _untested(trouble: str) -> Any:
     from adf_conformance.running.verdicts import Judgement, Verdict
 
-    return Judgement(Verdict.UNTESTABLE, f"prerequisite failed: {trouble}")
+    return Judgement(Verdict.UNTESTABLE, f"prerequisite failed: {trouble.partition(':')[0]}")
 
 
 def _saved(row: Row, folder: Path | None) -> Row:

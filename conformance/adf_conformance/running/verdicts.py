@@ -82,15 +82,18 @@ def judge(
     for needed in filter(None, (requirement.profile, requirement.needs)):
         if needed not in capabilities:
             return Judgement(Verdict.NOT_CLAIMED, f"the driver does not claim {needed!r}")
-    found = _observed(requirement, [result for name, result in results.items() if requirement.covered_by(name)])
+    found = _observed(requirement, results)
     return _expected(requirement, found, expectations, today)
 
 
-def _observed(requirement: Requirement, results: Sequence[CheckResult]) -> Judgement:
-    times = sum(result.exercised.get(requirement.id, 0) for result in results)
-    failures = [failure for result in results for failure in result.failures if failure.requirement == requirement.id]
+def _observed(requirement: Requirement, everything: Mapping[str, CheckResult]) -> Judgement:
+    """Look at evidence from every check; only faults of those that cover the requirement stand in its way."""
+    times = sum(result.exercised.get(requirement.id, 0) for result in everything.values())
+    found = [failure for result in everything.values() for failure in result.failures]
+    failures = [failure for failure in found if failure.requirement == requirement.id]
     if failures:
         return _failed(failures[0], times)
+    results = [result for name, result in everything.items() if requirement.covered_by(name)]
     faults = [result.fault for result in results if result.fault]
     for kind in (Verdict.PROTOCOL_ERROR, Verdict.HARNESS_ERROR):
         for named, text in faults:
