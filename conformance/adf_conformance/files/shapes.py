@@ -6,6 +6,7 @@ import re
 import sqlite3
 from pathlib import Path
 
+from adf_conformance.files import layout
 from adf_conformance.files.encoding import snapshot_row
 from adf_conformance.files.odd import Change, Oddity, config_edit, rebuilt
 
@@ -44,6 +45,12 @@ def _live_copy(connection: sqlite3.Connection) -> None:
     """Archive a copy of the first live row, as a rebuild of the history does (ROW-013)."""
     (seq,) = connection.execute("SELECT min(seq) FROM adf_loop WHERE loop = 'main'").fetchone()
     insert_snapshot(connection, {"source": "loop:main", "entries": [_entry(seq)]})
+
+
+def _audit_new_shape(connection: sqlite3.Connection) -> None:
+    """Give an older file the audit table of version 28, as a newer runtime does that finds none (MIG-011, MIG-042)."""
+    connection.execute("DROP TABLE adf_audit")
+    connection.execute(layout.create_table("adf_audit", 28))
 
 
 def _overlapping(connection: sqlite3.Connection) -> None:
@@ -141,4 +148,7 @@ _SHAPES = (
     Oddity("attestations-empty", ("DELETE FROM adf_attestations",), since=24),
     Oddity("clean-close-missing", ("DELETE FROM adf_meta WHERE key = 'adf_clean_close'",)),
 )
+LEGACY = {"audit-new-shape": Oddity("audit-new-shape", change=_audit_new_shape, until=27)}
+"""Shapes that are for migrations alone."""
+
 SHAPES = {shape.slug: shape for shape in _SHAPES}

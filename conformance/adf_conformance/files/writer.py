@@ -29,7 +29,7 @@ from adf_conformance.files import layout
 from adf_conformance.files.encoding import TIME, json_text, snapshot_row
 from adf_conformance.files.faults import FAULTS
 from adf_conformance.files.odd import Oddity
-from adf_conformance.files.shapes import SHAPES
+from adf_conformance.files.shapes import LEGACY, SHAPES
 
 Plan = Mapping[str, Any]
 ISO = "2026-01-01T00:00:00.000Z"
@@ -42,7 +42,8 @@ def write(plan: Plan, path: Path) -> None:
 
     :raises KeyError: the plan names a shape or fault that does not exist
     """
-    odd = [*(SHAPES[name] for name in plan.get("odd", ())), *([FAULTS[plan["fault"]]] if plan.get("fault") else [])]
+    known = SHAPES | LEGACY
+    odd = [*(known[name] for name in plan.get("odd", ())), *([FAULTS[plan["fault"]]] if plan.get("fault") else [])]
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         _fill(connection, plan, odd)

@@ -4,6 +4,7 @@
 |---|---|
 | `{"sql": "SELECT …", "is": [[…]], "file"?}` | the rows that a question to the file gives; see `observe.questions` |
 | `{"unchanged": mark}` | not one byte changed since the mark, and nothing appeared beside the file |
+| `{"member": mark}` | the file itself, and nothing else, is byte for byte as it was at the mark |
 | `{"alone": file}` | nothing of SQLite lies beside the file |
 | `{"kept": name, "at": "findings/0/rule", "is"/"not"/"among": value}` | what a kept answer says |
 | `{"request": label, "times": n, "text": "…", "role"?}` | how often a text stands in a model request |
@@ -51,6 +52,12 @@ def _unchanged(scene: Scene, demand: Demand) -> str | None:
     return "; ".join(changes) or None
 
 
+def _member(scene: Scene, demand: Demand) -> str | None:
+    path, before = scene.marks[demand["member"]]
+    now = Family.of(path).members.get(path.name)
+    return None if now == before.members.get(path.name) else f"{path.name} {'changed' if now else 'is gone'}"
+
+
 def _alone(scene: Scene, demand: Demand) -> str | None:
     path = scene.path(demand["alone"])
     beside = Family.of(path).sidecars(path)
@@ -62,7 +69,7 @@ def _kept(scene: Scene, demand: Demand) -> str | None:
         raise Impossible(f"no answer is kept as {demand['kept']!r}")
     value = scene.kept[demand["kept"]]
     for part in filter(None, str(demand.get("at", "")).split("/")):
-        value = _member(value, part)
+        value = _inside(value, part)
     where = f"{demand['kept']}/{demand.get('at', '')}".rstrip("/")
     if "is" in demand and value != demand["is"]:
         return f"{where} is {_short(value)}, right is {_short(demand['is'])}"
@@ -73,7 +80,7 @@ def _kept(scene: Scene, demand: Demand) -> str | None:
     return None
 
 
-def _member(value: Any, part: str) -> Any:
+def _inside(value: Any, part: str) -> Any:
     if isinstance(value, list):
         return value[int(part)] if int(part) < len(value) else None
     return value.get(part) if isinstance(value, dict) else None
@@ -136,6 +143,7 @@ def _calls(scene: Scene, demand: Demand) -> str | None:
 _TESTS: dict[str, Callable[[Scene, Demand], str | None]] = {
     "sql": _sql,
     "unchanged": _unchanged,
+    "member": _member,
     "alone": _alone,
     "kept": _kept,
     "request": _request,

@@ -235,6 +235,11 @@ def _kill(scene: Scene, _: Step) -> Outcome:
     return Outcome()
 
 
+def _pause(_: Scene, step: Step) -> Outcome:
+    time.sleep(step["ms"] / 1000)
+    return Outcome()
+
+
 def _owner(scene: Scene, step: Step) -> Outcome:
     owner = scene.driver.inbound.owner
     owner.approves = bool(step.get("approves", owner.approves))
@@ -270,6 +275,7 @@ _DOERS: dict[str, Callable[[Scene, Step], Outcome]] = {
     "start": _start,
     "stop": _sugar("agent/stop"),
     "kill": _kill,
+    "pause": _pause,
     "call": _call,
     "begin": _begin,
     "finish": _finish,
