@@ -17,6 +17,7 @@ from adf_conformance.protocol import Driver, DriverFault, NoAnswer
 from adf_conformance.schedule import Case, Impossible, Scene
 
 if TYPE_CHECKING:
+    from hypothesis import settings
     from hypothesis.strategies import SearchStrategy
 
 ANSWERS = "answers"
@@ -192,8 +193,12 @@ class Bench:
         case = Case(like.name, self.check, [moment.step for moment in scene.history], list(like.judges), like.law)
         case.requirement, case.message = violation.requirement, violation.message
         case.found = {"seed": self.terms.seed}
-        failure = Failure(violation.requirement, violation.message, case, violation.details)
-        failure.timeline, failure.changes, failure.stderr = telling.timeline(scene), telling.changes(scene), scene.stderr
+        failure = Failure(violation.requirement, violation.message, case, telling.plain(violation.details))
+        failure.timeline, failure.changes, failure.stderr = (
+            telling.timeline(scene),
+            telling.changes(scene),
+            scene.stderr,
+        )
         tries = [self.fails(case) for _ in range(self.terms.confirmations)]
         failure.reproduced = (sum(tries), len(tries))
         if shrink and all(tries):
@@ -216,7 +221,7 @@ class Bench:
                 scene.play(failure.case.steps)
             except Violation as violation:
                 failure.message = failure.case.message = violation.message
-                failure.details = violation.details
+                failure.details = telling.plain(violation.details)
             except (DriverFault, Impossible):
                 pass
             failure.timeline, failure.changes = telling.timeline(scene), telling.changes(scene)
@@ -309,11 +314,12 @@ class _OnlyLedger(Ledger):
             super().demand(requirement, kept, message, details)
 
 
-def _quiet(examples: int) -> Any:
+def _quiet(examples: int) -> settings:
     """Return settings of Hypothesis for drawing only: we shrink, save and time by ourselves."""
-    from hypothesis import HealthCheck, Phase, settings
+    from hypothesis import HealthCheck, Phase
+    from hypothesis import settings as of_hypothesis
 
-    return settings(
+    return of_hypothesis(
         max_examples=examples,
         phases=[Phase.generate],
         database=None,

@@ -16,6 +16,7 @@ the next one: it draws, and never shrinks. Each machine is one generated check:
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import ClassVar
 
@@ -78,7 +79,7 @@ class Machine(RuleBasedStateMachine):
             one.finish(self.scene)
         self.bench.ledger.saw(self.bench.answers)
 
-    def _guarded(self, act):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    def _guarded(self, act: Callable[[], Outcome | None]) -> Outcome | None:
         try:
             return act()
         except Impossible:
@@ -86,7 +87,7 @@ class Machine(RuleBasedStateMachine):
         except Violation as violation:
             found = violation
         except DriverFault as fault:
-            found = self.bench._as_violation(fault)  # noqa: SLF001 - a friend
+            found = self.bench._as_violation(fault)
         self.over = True
         self.bench.record(found, self.scene, self._like)
         return None
@@ -96,7 +97,7 @@ def run_machine(bench: Bench, machine: type[Machine]) -> None:
     """Run a machine until the number of examples or the time is reached."""
     bound = type(machine.__name__, (machine,), {"bench": bench})
     for batch in itertools.count():
-        wanted = bench._batch()  # noqa: SLF001 - a friend
+        wanted = bench._batch()
         if not wanted:
             return
         chosen = settings(_quiet(wanted), stateful_step_count=machine.steps)

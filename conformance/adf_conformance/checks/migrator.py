@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from adf_conformance.checks.bench import Bench
@@ -78,7 +79,11 @@ def _cases(newest: int) -> dict[str, list[Step]]:
         "config-broken": [
             _make(fault="config-not-json"),
             _migrate(expect="refused", law="migrator.config-broken-refused"),
-            _sql("config-broken-refused", "SELECT value IN ('27','28','29','30') FROM adf_meta WHERE key = 'adf_schema_version'", [[1]]),
+            _sql(
+                "config-broken-refused",
+                "SELECT value IN ('27','28','29','30') FROM adf_meta WHERE key = 'adf_schema_version'",
+                [[1]],
+            ),
         ],
         "backup-in-the-way": [
             _make(odd=["backup-beside"]),
@@ -107,11 +112,15 @@ def crash(bench: Bench) -> None:
     plan = {"version": max(21, versions(bench)[0]), "entries": rows, "snapshots": snapshots, "worked": True}
     for number in range(CRASHES):
         case = _case("crash", bench, _crash(plan, 2 * 3**number))
-        bench.watch(lambda scene, steps=case.steps: scene.play(steps), case, shrink=False)
+        bench.watch(partial(_played, steps=case.steps), case, shrink=False)
+
+
+def _played(scene: Scene, steps: list[Step]) -> None:
+    scene.play(steps)
 
 
 def _crash(plan: dict[str, Any], milliseconds: int) -> list[Step]:
-    """Return the steps of a crash some time after a migration began: whatever the moment, the judge knows what is right."""
+    """Return the steps of a crash some time after a migration began; the judge knows what is right at any moment."""
     return [
         {"do": "make", "plan": plan, "file": FILE},
         {"do": "begin", "method": "file/migrate", "params": {"path": FILE}, "as": "migration"},

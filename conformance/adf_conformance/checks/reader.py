@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from adf_conformance.checks.bench import Bench
@@ -62,7 +63,7 @@ def snapshots(bench: Bench) -> None:
     from adf_conformance.files.strategies import plans
 
     for plan in _legacy(bench):
-        bench.watch(lambda scene, plan=plan: _snapshots(scene, plan), _case("batches", bench), share=True)
+        bench.watch(partial(_snapshots, plan=plan), _case("batches", bench), share=True)
     bench.explore(plans(versions(bench), 4), _snapshots, _case("snapshots", bench), share=True)
 
 
@@ -72,7 +73,7 @@ def resolving(bench: Bench) -> None:
     from adf_conformance.files.strategies import plans
 
     for plan in _legacy(bench):
-        bench.watch(lambda scene, plan=plan: _resolving(scene, plan), _case("eras", bench), share=True)
+        bench.watch(partial(_resolving, plan=plan), _case("eras", bench), share=True)
     bench.explore(plans(versions(bench), 4), _resolving, _case("resolving", bench), share=True)
 
 
@@ -84,9 +85,11 @@ def text(seq: int, said: str = "", **more: Any) -> dict[str, Any]:
 def _legacy(bench: Bench) -> list[dict[str, Any]]:
     """Return plans with snapshots of every era: old names, no ranges, batches of messages."""
     batch = [{"id": "a", "from": "x", "content": "one"}, {"id": "b", "from": "y", "content": "two"}]
-    old = [{"source": "loop", "entries": [text(1), text(2)]}, {"source": "inbox", "value": batch}]
+    old: list[dict[str, Any]] = [{"source": "loop", "entries": [text(1), text(2)]}, {"source": "inbox", "value": batch}]
     old += [{"source": "outbox", "value": batch}, {"source": "file", "value": {"path": "a", "content_base64": ""}}]
-    plans = [{"version": version, "entries": [text(5)], "snapshots": old} for version in (21, 27, 28, 29, 32)]
+    plans: list[dict[str, Any]] = [
+        {"version": version, "entries": [text(5)], "snapshots": old} for version in (21, 27, 28, 29, 32)
+    ]
     low, high = versions(bench)
     return [plan for plan in plans if low <= plan["version"] <= high]
 
@@ -108,7 +111,8 @@ def _reads(*loops: str, odd: str = "", **plan: Any) -> list[dict[str, Any]]:
 def _decodes(*ids: int, **plan: Any) -> list[dict[str, Any]]:
     made = {"version": 32, "entries": [text(90)], **plan}
     asked = [
-        {"do": "call", "method": "audit/read", "params": {"path": FILE, "id": number}, "expect": "any"} for number in ids
+        {"do": "call", "method": "audit/read", "params": {"path": FILE, "id": number}, "expect": "any"}
+        for number in ids
     ]
     return [{"do": "make", "plan": made, "file": FILE}, *asked]
 
@@ -122,6 +126,10 @@ def _finds(*seqs: int, loop: str = "main", **plan: Any) -> list[dict[str, Any]]:
     return [{"do": "make", "plan": made, "file": FILE}, *asked]
 
 
+def _make_step(**plan: Any) -> dict[str, Any]:
+    return {"do": "make", "plan": {"version": 32, **plan}, "file": FILE}
+
+
 def _snapshot(*seqs: int, **more: Any) -> dict[str, Any]:
     return {"source": "loop:main", "entries": [text(seq) for seq in seqs], **more}
 
@@ -129,7 +137,8 @@ def _snapshot(*seqs: int, **more: Any) -> dict[str, Any]:
 def _cases() -> dict[str, list[dict[str, Any]]]:
     """Return what a drawn file does not reach surely."""
     cut, noise = _snapshot(1, 2, damage="cut"), _snapshot(3, 4, damage="noise")
-    refused = {"do": "call", "method": "transcript/read", "expect": "refused", "law": "reader.unreadable-refused"}
+    refused: dict[str, Any] = {"do": "call", "method": "transcript/read", "params": {"path": FILE, "loop": "main"}}
+    refused |= {"expect": "refused", "law": "reader.unreadable-refused"}
     return {
         "summary-first": _reads(entries=[text(3), text(4), text(9, "[Loop Compacted] a", ord=2)]),
         "ties": _reads(entries=[text(3), text(4, ord=3), text(2, ord=3), text(5, ord=1)]),
@@ -151,15 +160,23 @@ def _cases() -> dict[str, list[dict[str, Any]]]:
         "damaged-in-the-way": _finds(
             1, 2, snapshots=[{**cut, "range": [1, 2]}, _snapshot(1, 2), {**noise, "range": [1, 9]}]
         ),
-        "no-database": [{"do": "make", "plan": {"version": 32, "fault": "not-a-database"}, "file": FILE}]
-        + [{**refused, "params": {"path": FILE, "loop": "main"}}],
-        "no-agent": [{"do": "make", "plan": {"version": 32, "fault": "no-meta-table"}, "file": FILE}]
-        + [{**refused, "params": {"path": FILE, "loop": "main"}}],
+        "no-database": [_make_step(fault="not-a-database"), refused],
+        "no-agent": [_make_step(fault="no-meta-table"), refused],
     }
 
 
-_ODD = ("unknown-table", "virtual-table", "unknown-column", "column-order", "lone-surrogate", "large-number")
-_ODD += ("bare-tokens", "empty-content", "unknown-block", "journal-delete")
+_ODD = (
+    "unknown-table",
+    "virtual-table",
+    "unknown-column",
+    "column-order",
+    "lone-surrogate",
+    "large-number",
+    "bare-tokens",
+    "empty-content",
+    "unknown-block",
+    "journal-delete",
+)
 
 
 def _gardener() -> dict[str, Any]:

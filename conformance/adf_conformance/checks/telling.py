@@ -10,7 +10,17 @@ from adf_conformance.observe import AgentFile, Unreadable
 if TYPE_CHECKING:
     from adf_conformance.schedule.scene import Scene
 
-TABLES = ("adf_meta", "adf_config", "adf_loop", "adf_audit", "adf_inbox", "adf_outbox", "adf_timers", "adf_files", "adf_logs")
+TABLES = (
+    "adf_meta",
+    "adf_config",
+    "adf_loop",
+    "adf_audit",
+    "adf_inbox",
+    "adf_outbox",
+    "adf_timers",
+    "adf_files",
+    "adf_logs",
+)
 LINES = 40
 LENGTH = 240
 
@@ -25,6 +35,12 @@ def timeline(scene: Scene) -> list[dict[str, Any]]:
             entry["note"] = _brief(moment.note)
         told.append(entry)
     return told
+
+
+def plain(details: dict[str, Any]) -> dict[str, Any]:
+    """Return details as JSON values, whatever they hold."""
+    found: dict[str, Any] = json.loads(json.dumps(details, default=_bytes))
+    return found
 
 
 def _essence(step: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from adf_conformance.checks.bench import Bench
@@ -33,7 +34,7 @@ def valid(bench: Bench) -> None:
     for version in range(versions(bench)[0], versions(bench)[1] + 1):
         for worked in (False, True):
             plan = {"version": version, "worked": worked}
-            bench.watch(lambda scene, plan=plan: _validate(scene, plan), _case("plain", bench), share=True)
+            bench.watch(partial(_validate, plan=plan), _case("plain", bench), share=True)
     bench.explore(plans(versions(bench)), _validate, _case("valid", bench), share=True)
 
 

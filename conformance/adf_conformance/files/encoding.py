@@ -58,7 +58,10 @@ def snapshot_row(snapshot: dict[str, Any], version: int) -> dict[str, Any]:
     row["created_at"] = snapshot.get("created_at", TIME + 500_000)
     if version < 28:
         times = [entry.get("created_at", TIME + entry["seq"]) for entry in snapshot.get("entries", [])]
-        return row | {"start_at": times[0] if times else row["created_at"], "end_at": (times or [row["created_at"]])[-1]}
+        return row | {
+            "start_at": times[0] if times else row["created_at"],
+            "end_at": (times or [row["created_at"]])[-1],
+        }
     span = snapshot.get("range", [min(seqs), max(seqs)] if seqs else None)
     start, end = span or (None, None)
     return row | {"start_seq": start, "end_seq": end, "ref": snapshot.get("ref", _ref(snapshot))}

@@ -89,6 +89,10 @@ def _no_database(path: Path) -> None:
     path.write_text("This is a letter, not an agent.\n" * 200, encoding="utf-8")
 
 
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
 def _truncated(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -111,7 +115,7 @@ def _dropped(name: str) -> Oddity:
 
 _FAULTS = (
     Oddity("not-a-database", on_file=_no_database),
-    Oddity("empty-file", on_file=lambda path: path.write_bytes(b"") and None),
+    Oddity("empty-file", on_file=_empty),
     Oddity("truncated", on_file=_truncated),
     Oddity("damaged-page", on_file=_damaged_page),
     *map(_dropped, ("adf_meta", "adf_loop", "adf_audit", "adf_files", "adf_inbox", "adf_timers")),

@@ -36,7 +36,7 @@ def create_table(name: str, version: int) -> str:
     return f"CREATE TABLE {quoted(name)} ({', '.join(lines)})"
 
 
-def _column(name: str, about: Document, autoincrement: bool) -> str:  # noqa: FBT001 - private
+def _column(name: str, about: Document, autoincrement: bool) -> str:
     parts = [quoted(name), about["type"]]
     if about.get("primaryKey"):
         parts.append("PRIMARY KEY AUTOINCREMENT" if autoincrement else "PRIMARY KEY")

@@ -15,7 +15,7 @@ SPACES = ("", "\n", " \t\r\n", "\ufeff", "\u00a0\u2003\u3000", "\u2028\ufeff\n")
 LIVED_IN = ("# Mind\n\nI like moss.\n", "x", "\x1c", "\x85", "0")
 _ATTESTATION = {"issuer": "did:key:a", "subject": "did:key:b", "signature": "ed25519:eA=="}
 _ROLE = {"role": "owner", "issued_at": "2026-01-01T00:00:00.000Z"}
-ATTESTATIONS = (
+ATTESTATIONS: tuple[list[dict[str, str]], ...] = (
     [],
     [_ATTESTATION],
     [{**_ATTESTATION, **_ROLE, "scope": "all"}, {**_ATTESTATION, "signature": ""}, {"issuer": "did:key:a"}],
@@ -49,7 +49,7 @@ def legacy_plans(draw: Draw, versions: tuple[int, int]) -> dict[str, Any]:
     :param versions: oldest and newest storage version
     """
     version = draw(st.integers(*versions))
-    plan = draw(transcripts(version))
+    plan: dict[str, Any] = draw(transcripts(version))
     plan["snapshots"] += draw(st.lists(st.sampled_from(SNAPSHOTS), max_size=5)) if version < 28 else []
     plan |= {"config": draw(_configs(version)), "files": draw(_files(version)), "meta": draw(_meta(version))}
     plan |= {"worked": draw(st.booleans()), "journal": draw(st.sampled_from(["wal", "delete"]))}
@@ -59,7 +59,7 @@ def legacy_plans(draw: Draw, versions: tuple[int, int]) -> dict[str, Any]:
 @st.composite
 def _configs(draw: Draw, version: int) -> dict[str, Any]:
     default = copy.deepcopy(layout.default_config(version))
-    config = {key: default.get(key, {}) for key in ("model", "context", "limits", "triggers")}
+    config: dict[str, Any] = {key: default.get(key, {}) for key in ("model", "context", "limits", "triggers")}
     if version < 23 and draw(st.booleans()):
         config["model"]["max_loop_messages"] = config["context"]["max_loop_messages"] = 40
         config["limits"] |= {"max_loop_rows": 500, "max_daily_budget_usd": 3}

@@ -93,7 +93,9 @@ _LOCKED = (
 )
 _SHAPES = (
     Oddity("unknown-table", ("CREATE TABLE adf_future (id INTEGER PRIMARY KEY, data TEXT)",)),
-    Oddity("local-table", ("CREATE TABLE local_notes (at INTEGER, note TEXT)", "INSERT INTO local_notes VALUES (1, 'a')")),
+    Oddity(
+        "local-table", ("CREATE TABLE local_notes (at INTEGER, note TEXT)", "INSERT INTO local_notes VALUES (1, 'a')")
+    ),
     Oddity("virtual-table", change=_virtual),
     Oddity("unknown-column", ("ALTER TABLE adf_files ADD COLUMN colour TEXT",)),
     Oddity("unknown-index", ("CREATE INDEX idx_mine ON adf_logs (created_at)",)),
@@ -116,9 +118,7 @@ _SHAPES = (
     Oddity("lone-surrogate", _content('[{"type":"text","text":"cut \\ud83d here"}]')),
     Oddity("large-number", (*_content(_BIG, _LAST), f"UPDATE adf_loop SET role = 'assistant' {_LAST}")),
     Oddity("created-at-zero", (f"UPDATE adf_loop SET created_at = 0 {_FIRST}",)),
-    Oddity(
-        "null-range", change=_add_snapshot(source="loop", entries=[_entry(1)], range=None), since=28
-    ),
+    Oddity("null-range", change=_add_snapshot(source="loop", entries=[_entry(1)], range=None), since=28),
     Oddity(
         "size-utf8",
         change=_add_snapshot(

@@ -98,7 +98,7 @@ MESSAGE = {
     "reply_to": "http://127.0.0.1:7295/agents/peer/inbox",
     "payload": {"content": "Hello", "sent_at": "2026-01-01T00:00:00.000Z"},
 }
-OTHER_SNAPSHOTS = (
+OTHER_SNAPSHOTS: tuple[dict[str, Any], ...] = (
     {"source": "inbox_message", "value": MESSAGE},
     {"source": "outbox_message", "value": {**MESSAGE, "id": "msg-out-0001"}},
     {
@@ -120,8 +120,10 @@ def plans(draw: Draw, versions: tuple[int, int], least: int = 0) -> dict[str, An
     :param least: rows that there are at least, in the transcript and the archive together
     """
     version = draw(st.integers(*versions))
-    plan = draw(transcripts(version, least))
-    plan["snapshots"] += draw(st.lists(st.sampled_from(OTHER_SNAPSHOTS), max_size=3, unique_by=lambda one: one["source"]))
+    plan: dict[str, Any] = draw(transcripts(version, least))
+    plan["snapshots"] += draw(
+        st.lists(st.sampled_from(OTHER_SNAPSHOTS), max_size=3, unique_by=lambda one: str(one["source"]))
+    )
     plan["worked"] = draw(st.booleans())
     plan["journal"] = draw(st.sampled_from(["wal", "delete"]))
     if version >= 29:
@@ -132,7 +134,7 @@ def plans(draw: Draw, versions: tuple[int, int], least: int = 0) -> dict[str, An
 @st.composite
 def rich_plans(draw: Draw, version: int) -> dict[str, Any]:
     """Draw the plan of a valid file that has something of everything: what shapes and faults are made of."""
-    plan = draw(transcripts(version, 3))
+    plan: dict[str, Any] = draw(transcripts(version, 3))
     seq = plan["mark"]
     source = "loop:main" if version >= 29 else "loop"
     archived = [_row(seq + n, "user", [{"type": "text", "text": f"archived {n}"}], "main") for n in (1, 2, 3)]
@@ -148,7 +150,7 @@ def odd_plans(draw: Draw, name: str, versions: tuple[int, int]) -> dict[str, Any
     """Draw the plan of a file with one legal shape or one single fault."""
     oddity = SHAPES.get(name) or FAULTS[name]
     fitting = [version for version in range(versions[0], versions[1] + 1) if oddity.fits(version)]
-    plan = draw(rich_plans(draw(st.sampled_from(fitting))))
+    plan: dict[str, Any] = draw(rich_plans(draw(st.sampled_from(fitting))))
     return plan | ({"odd": [name]} if name in SHAPES else {"fault": name})
 
 

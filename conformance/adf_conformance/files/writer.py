@@ -103,7 +103,8 @@ def config_of(plan: Plan) -> dict[str, Any]:
     if plan["version"] >= 31:
         config["icon"] = "🗻"
     config["metadata"] = {"created_at": ISO, "updated_at": ISO}
-    return config | plan.get("config", {})
+    changes: dict[str, Any] = plan.get("config", {})
+    return config | changes
 
 
 def meta_rows(plan: Plan) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ from typing import Any
 Config = dict[str, Any]
 ICONS = "🤖🦾📡🔭🔬🧭🧲🔋💡🧬🔮⚡🦊🦉🐙🦅🐺🦡🐢🦫🐝🦋🐋🦈🐉🦑🦜🔨🪛🪚🧰📐🏹🔩🌋🗻🌊🌵🍄🌲🎯🎲🧩📦💎🧪📜🏺"
 OFF = {"inbox_hints": False, "context_warning": False, "idle_reminder": False, "mesh_updates": False}
-WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACES = (*range(9, 14), 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)
+WHITESPACE = "".join(map(chr, _SPACES))
 """What JavaScript takes for whitespace (MIG-049)."""
 
 

@@ -33,7 +33,9 @@ def judge(migration: Migration, after: AgentFile) -> None:
 
 def _differing(told: list[Any], right: list[Any]) -> str:
     pairs = zip(told, right, strict=False)
-    return ", ".join(sorted({key for a, b in pairs for key, x, y in zip(KEPT, a, b, strict=True) if x != y})) or "number"
+    return (
+        ", ".join(sorted({key for a, b in pairs for key, x, y in zip(KEPT, a, b, strict=True) if x != y})) or "number"
+    )
 
 
 def _locators(migration: Migration, snapshot: Snapshot, now: Any) -> None:

@@ -35,7 +35,9 @@ def judge(migration: Migration, after: AgentFile) -> None:
 def _common(before: list[Row], after: list[Row]) -> tuple[list[Row], list[Row]]:
     """Return rows with the columns that both have."""
     names = [name for name in (before or [{}])[0] if not after or name in after[0]]
-    return [{name: row[name] for name in names} for row in before], [{name: row.get(name) for name in names} for row in after]
+    return [{name: row[name] for name in names} for row in before], [
+        {name: row.get(name) for name in names} for row in after
+    ]
 
 
 def _same(migration: Migration, after: AgentFile, law: str, table: str) -> None:

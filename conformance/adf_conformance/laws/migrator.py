@@ -36,7 +36,7 @@ class MigratorJudge(Judge):
 
     @staticmethod
     def _concerns(step: Step) -> bool:
-        return step["do"] == "call" and step["method"] == "file/migrate" and step.get("expect", "any") == "any"
+        return bool(step["do"] == "call" and step["method"] == "file/migrate" and step.get("expect", "any") == "any")
 
     def after(self, scene: Scene, step: Step, outcome: Outcome) -> None:
         """Compare."""
@@ -103,7 +103,7 @@ class Migration:
             self.demand("backup-true", kept=False, message=str(error))
 
     def _structure(self, after: AgentFile) -> None:
-        missing = [told for told in self._lacking(after)]
+        missing = list(self._lacking(after))
         self.demand("structure", not missing, f"lacks {', '.join(missing)}")
 
     def _lacking(self, after: AgentFile) -> Iterator[str]:
@@ -147,7 +147,9 @@ class CrashJudge(Judge):
         planned = plan_of(scene, "agent.adf")
         told = [(entry.seq, entry.text) for entry in scene.look().entries]
         right = [(entry["seq"], entry["blocks"][0]["text"]) for entry in planned["entries"]]  # type: ignore[attr-defined]
-        message = f"after a crash and a second migration there are {len(told)} rows, right are {len(right)} as they were"
+        message = (
+            f"after a crash and a second migration there are {len(told)} rows, right are {len(right)} as they were"
+        )
         scene.demand("migrator.crash-whole", told == right, message)
         kept = len(scene.look().snapshots) == len(planned.get("snapshots", ()))  # type: ignore[arg-type]
         scene.demand("migrator.crash-whole", kept, "after a crash and a second migration snapshots are missing")

@@ -21,7 +21,7 @@ class UntouchedJudge(Judge):
 
     def concerns(self, step: Step) -> bool:
         """Say whether a step is one of the requests."""
-        return step["do"] == "call" and step["method"] in self.methods
+        return bool(step["do"] == "call" and step["method"] in self.methods)
 
     def before(self, scene: Scene, step: Step) -> None:
         """Remember every byte."""

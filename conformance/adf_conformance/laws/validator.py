@@ -38,7 +38,9 @@ class ValidatorJudge(UntouchedJudge):
             right = not plan.get("fault")
             scene.demand(law, valid == right, _message(plan, said, right=right), findings=outcome.value)
         if plan.get("fault") and not outcome.refused and not valid:
-            scene.demand("validator.findings-agree", outcome.value["findings"], "says that it is not valid, and not why")
+            scene.demand(
+                "validator.findings-agree", outcome.value["findings"], "says that it is not valid, and not why"
+            )
 
 
 def laws_of(plan: dict[str, Any]) -> list[str]:

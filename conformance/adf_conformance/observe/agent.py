@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from adf_conformance.observe import questions
 from adf_conformance.observe.entries import MAIN, Entry, Snapshot, decoded
@@ -40,7 +40,7 @@ class AgentFile:
         """Let go of the copy."""
         self._connection.close()
 
-    def __enter__(self) -> AgentFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -121,7 +121,8 @@ class Snapshot:
     def text(self) -> str | None:
         """The JSON text; None if the stream is damaged."""
         try:
-            return brotli.decompress(self.row["data"]).decode("utf-8", "surrogatepass")
+            data: bytes = brotli.decompress(self.row["data"])
+            return data.decode("utf-8", "surrogatepass")
         except (brotli.error, UnicodeDecodeError, TypeError):
             return None
 

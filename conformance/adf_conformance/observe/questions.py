@@ -36,8 +36,8 @@ def prepare(connection: sqlite3.Connection, agent: AgentFile) -> None:
     for snapshot in agent.snapshots:
         for pos, entry in enumerate(snapshot.entries):
             known_as = (snapshot.id, snapshot.source, snapshot.loop, pos)
-            told = (*known_as, entry.seq, entry.ord, entry.role, _safe(entry.text), json.dumps(entry.blocks))
-            connection.execute("INSERT INTO archived VALUES (?,?,?,?,?,?,?,?,?)", told)
+            row = (*known_as, entry.seq, entry.ord, entry.role, _safe(entry.text), json.dumps(entry.blocks))
+            connection.execute("INSERT INTO archived VALUES (?,?,?,?,?,?,?,?,?)", row)
 
 
 def _safe(text: str) -> str:

@@ -10,8 +10,25 @@ from adf_conformance.format_data import PREFIX, document
 
 PROTOCOL = 1
 TO_DRIVER = frozenset(
-    "initialize file/validate file/migrate audit/read audit/resolve transcript/read agent/create agent/start agent/stop"
-    " agent/idle chat/send message/deliver config/update state/clear code/loop_inject clock/advance shutdown".split()
+    [
+        "initialize",
+        "file/validate",
+        "file/migrate",
+        "audit/read",
+        "audit/resolve",
+        "transcript/read",
+        "agent/create",
+        "agent/start",
+        "agent/stop",
+        "agent/idle",
+        "chat/send",
+        "message/deliver",
+        "config/update",
+        "state/clear",
+        "code/loop_inject",
+        "clock/advance",
+        "shutdown",
+    ]
 )
 REQUESTS_TO_SUITE = frozenset({"model/complete", "owner/approve", "owner/ask"})
 NOTIFICATIONS_TO_SUITE = frozenset({"model/cancel", "message/outbound", "log"})

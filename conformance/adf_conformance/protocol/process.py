@@ -126,7 +126,9 @@ class DriverProcess:
 
     def _serve(self) -> None:
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        assert stdin and stdout and stderr  # noqa: S101 - PIPE was asked for
+        assert stdin is not None  # noqa: S101 - PIPE was asked for
+        assert stdout is not None  # noqa: S101
+        assert stderr is not None  # noqa: S101
         for stream in (stdin, stdout, stderr):
             os.set_blocking(stream.fileno(), False)
         with selectors.DefaultSelector() as chosen:

@@ -1,11 +1,11 @@
 """Expected failures: a TOML file beside the driver. An entry that has become wrong fails the run.
 
-    [[expect]]
-    id = "loops.kick-*"            # an id, or a glob
-    reason = "no kick turns yet"
-    issue = "https://example.org/issues/7"
-    message = "did not come"       # optional: must be part of the message
-    until = 2027-01-31             # optional: after this day the entry counts as stale
+[[expect]]
+id = "loops.kick-*"            # an id, or a glob
+reason = "no kick turns yet"
+issue = "https://example.org/issues/7"
+message = "did not come"       # optional: must be part of the message
+until = 2027-01-31             # optional: after this day the entry counts as stale
 """
 
 from __future__ import annotations

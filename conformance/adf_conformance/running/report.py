@@ -157,4 +157,6 @@ def weakest_first(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that need attention, the most serious first."""
     order = [*sorted(BROKEN), *sorted(UNKNOWN), Verdict.EXPECTED_FAIL]
     shown = [row for row in rows if row.verdict in order and not row.judgement.by_design]
-    return sorted(shown, key=lambda row: (not row.counts, order.index(row.verdict), LEVELS.index(row.requirement.level)))
+    return sorted(
+        shown, key=lambda row: (not row.counts, order.index(row.verdict), LEVELS.index(row.requirement.level))
+    )

@@ -52,7 +52,9 @@ def run(options: Options, progress: Progress | None = None) -> Report:
         if progress:
             progress(result, len(results), len(checks))
     rows = _rows(requirements, results, capabilities, options, trouble)
-    told = {**asdict(hello), "capabilities": sorted(hello.capabilities), "storage": list(hello.storage)} if hello else {}
+    told = (
+        {**asdict(hello), "capabilities": sorted(hello.capabilities), "storage": list(hello.storage)} if hello else {}
+    )
     return Report(
         options.spec,
         suite_name(),
@@ -187,9 +189,7 @@ def _rows(
     return [_saved(row, options.cases) for row in rows]
 
 
-def _untested(trouble: str) -> Any:
-    from adf_conformance.running.verdicts import Judgement, Verdict
-
+def _untested(trouble: str) -> Judgement:
     return Judgement(Verdict.UNTESTABLE, f"prerequisite failed: {trouble.partition(':')[0]}")
 
 

@@ -15,7 +15,7 @@ from adf_conformance.running.expectations import Expectation
 class Verdict(StrEnum):
     """What is known about one requirement."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"
     FLAKY = "flaky"
     NOT_CLAIMED = "not-claimed"
@@ -132,7 +132,9 @@ def _expected(
         return found
     if found.verdict in {Verdict.FAIL, Verdict.FLAKY}:
         if not mine.explains(found.note):
-            return Judgement(Verdict.FAIL, f"fails otherwise than expected: {found.note}", found.exercised, found.failure)
+            return Judgement(
+                Verdict.FAIL, f"fails otherwise than expected: {found.note}", found.exercised, found.failure
+            )
         if mine.expired(today):
             note = f"the expectation ended on {mine.until}: {found.note}"
             return Judgement(Verdict.STALE, note, found.exercised, found.failure)

@@ -32,7 +32,7 @@ KINDS: dict[str, Kind] = {
     "create": _kind("agent/create", "config", "file"),
     "start": _kind("start a driver if none runs, then agent/start", "", "file"),
     "stop": _kind("agent/stop"),
-    "kill": _kind("SIGKILL to the group of the driver: a crash"),
+    "kill": _kind("SIGKILL to the group of the driver: a crash; struck: a kill matrix did it already", "", "struck"),
     "pause": _kind("let real time pass: only to choose the moment of a crash in the middle of a write", "ms"),
     "call": _kind("any request of the protocol; names of files become paths", "method", "params keep within"),
     "begin": _kind("send a request and do not wait for its answer", "method as", "params"),

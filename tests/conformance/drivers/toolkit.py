@@ -22,7 +22,7 @@ Params = dict[str, Any]
 CAPABILITIES = ["reader", "validator", "migrator"]
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """The request is answered with an error."""
 
 
@@ -37,9 +37,7 @@ def initialize(params: Params) -> Params:
 
 def validate(params: Params) -> Params:
     report = validate_file(params["path"])
-    findings = [
-        {"rule": one.rule, "severity": str(one.severity), "message": one.message} for one in report.findings
-    ]
+    findings = [{"rule": one.rule, "severity": str(one.severity), "message": one.message} for one in report.findings]
     if report.error:
         findings.append({"severity": "error", "message": str(report.error)})
     return {"valid": report.valid, "findings": findings}
