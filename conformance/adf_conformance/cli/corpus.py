@@ -1,4 +1,4 @@
-"""The command `adf-conformance`: parsing and printing only."""
+"""`adf-conformance corpus`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ from adf_conformance.corpus import Result
 EXIT_FAILED, EXIT_INCONCLUSIVE = 1, 3
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="adf-format", prog_name="adf-conformance")
-def main() -> None:
-    """Check programs that read or write .adf files against the format."""
-
-
-@main.command("corpus")
+@click.command("corpus")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--validator", required=True, metavar="CMD", help="Command to run; {file} stands for the file.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=30.0, help="Seconds for one file.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Files at the same time.")
 @click.option("--format", "form", type=click.Choice(["human", "json"]), default="human", help="Form of the report.")
-def run_corpus(folder: Path, validator: str, timeout: float, jobs: int, form: str) -> None:
+def corpus_command(folder: Path, validator: str, timeout: float, jobs: int, form: str) -> None:
     """Run a validator over a corpus of files and compare its verdicts.
 
     A verdict is the exit code (0 accepted, 1 rejected, 3 cannot be read, which counts as rejected), or the "valid" of
