@@ -23,6 +23,7 @@ COMMANDS = {
     "schema": ("adf_format.cli.schema:schema", "The format itself: schemas, DDL, a bundle for other languages."),
     "loop": ("adf_format.cli.loop:loop", "Loops and their transcripts, archived rows included."),
     "audit": ("adf_format.cli.audit:audit", "The archived past: list, decode, verify, find a cited row, export."),
+    "files": ("adf_format.cli.files:files", "The agent's own files: list them, read one, bring them out safely."),
     "trace": ("adf_format.cli.trace:trace", "What became of one row of a transcript."),
     "new": ("adf_format.cli.new:new", "Create a fresh, valid file."),
     "digest": (
