@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from adf_format.creation.agent import file_row, iso
 from adf_format.errors import UnreadableError
 from adf_format.files import FileRow
 from adf_format.schemas import LATEST, OLDEST, storage_version
+from adf_format.schemas.ddl import quote
 
 MARKDOWN = "text/markdown"
 KEPT = frozenset({"README.md", "mind.md", "mind/log.md", "soul.md"})  # made `no_delete` (MEM-111)
@@ -59,6 +61,16 @@ class AgentFiles:
         else:
             kept = "no_delete" if path in KEPT else "none"
             self.insert(file_row(path, content, iso(now), mime, protection or kept))
+
+    def describe(self, path: str, metadata: Mapping[str, str]) -> None:
+        """Set what the row of a file says besides its content; code in it is no longer authorized (MEM-186)."""
+        columns = {**metadata, "authorized": 0}
+        names = {name for (name,) in self.connection.execute("SELECT name FROM pragma_table_xinfo('adf_files')")}
+        known = {name: value for name, value in columns.items() if name in names}
+        sets = ", ".join(f"{quote(name)} = ?" for name in known)
+        self.connection.execute(f"UPDATE adf_files SET {sets} WHERE path = ?", (*known.values(), path))
+        facts = {**vars(self._rows[path]), **metadata, "authorized": False}
+        self._rows[path] = FileRow(**facts)
 
     def insert(self, row: creation.Row) -> None:
         """Add a row given by column name."""
