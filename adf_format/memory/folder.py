@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -28,7 +28,7 @@ class Known:
     """A file that is there.
 
     :ivar day: of a daily note
-    :ivar mtime_ns: time of change, None inside an `.adf`
+    :ivar mtime_ns: time of change, None if that is not known
     """
 
     path: str
@@ -139,10 +139,13 @@ class Folder(_Shared):
 
 
 class Imported(_Shared):
-    """A workspace that was imported into an `.adf` (MEM-181)."""
+    """A workspace that was imported into an `.adf` (MEM-181).
 
-    def __init__(self, files: AgentFiles, prefix: str) -> None:
-        self._agent, self._prefix = files, prefix
+    :param times: of change of the originals, by path, in nanoseconds
+    """
+
+    def __init__(self, files: AgentFiles, prefix: str, times: Mapping[str, int] | None = None) -> None:
+        self._agent, self._prefix, self._times = files, prefix, times or {}
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file, None if there is none."""
@@ -157,7 +160,7 @@ class Imported(_Shared):
         """Return the originals."""
         rows = ((path, self._agent.row(path)) for path in self._agent.paths(self._prefix))
         found = ((path.removeprefix(self._prefix), row.size) for path, row in rows if row is not None)
-        return tuple(_known(path, size, None) for path, size in found if path != "manifest.json")
+        return tuple(_known(path, size, self._times.get(path)) for path, size in found if path != "manifest.json")
 
 
 def role_of(path: str) -> Role:

@@ -19,7 +19,7 @@ from adf_format.memory import injection
 from adf_format.memory.budget import Cut, Keep, cut
 
 Kind = Literal["main", "private", "shared", "subagent", "cron", "unknown"]
-Role = Literal["active_context", "daily", "long_term", "channel", "tasks"]
+Role = Literal["active_context", "daily", "long_term", "channel", "tasks", "index"]
 KINDS: tuple[Kind, ...] = ("main", "private", "shared", "subagent", "cron", "unknown")
 MAY_SEE_ALL = ("main", "private")  # everything else counts as shared (MEM-072)
 PER_FILE, TOTAL = 12_000, 60_000
@@ -261,3 +261,17 @@ def _head(request: Request, parts: Sequence[Part], excluded: Sequence[str]) -> s
     if excluded:
         lines.append(f"Not shown to sessions of this kind: {', '.join(excluded)}.")
     return "\n".join(lines)
+
+
+def build_of_mind(
+    read: Callable[[str], bytes | None], request: Request, withhold: Withhold = lambda _path, _text: ()
+) -> Pack:
+    """Build the pack of an agent that keeps a mind: its index, which is what every turn of it sees (MEM-110)."""
+    content = read(injection.MIND)
+    if content is None:
+        return Pack(f"{_head(request, (), ())}\n\n{injection.missing(injection.MIND)}\n", (), (injection.MIND,), ())
+    text = _withheld(injection.MIND, content.decode("utf-8", "replace").removeprefix("\ufeff"), withhold)
+    part = _part(
+        injection.MIND, "index", text, cut(text[0], min(request.per_file, request.total), "start", injection.MIND)
+    )
+    return Pack(f"{_head(request, (part,), ())}\n\n{_shown(part)}\n", (part,), (), ())

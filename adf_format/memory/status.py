@@ -13,17 +13,17 @@ from typing import Any
 
 from adf_format.errors import AdfError
 from adf_format.memory.distill import state
-from adf_format.memory.distill.due import Thresholds, due
-from adf_format.memory.folder import ACTIVE, Folder, Known, Workspace
+from adf_format.memory.distill.due import DEFAULTS, Thresholds, due
+from adf_format.memory.folder import ACTIVE, TASKS, Folder, Known, Workspace
 from adf_format.memory.pack import Request, build, tokens
-from adf_format.memory.tasks import STATUSES, TASKS, Tracker
+from adf_format.memory.tasks import STATUSES, Tracker
 from adf_format.memory.zone import stamp
 
 STALE_DAYS = 3
 CHANNEL_STALE_HOURS = 24
 
 
-def status(files: Workspace, root: str, now: datetime, limits: Thresholds = Thresholds()) -> dict[str, Any]:
+def status(files: Workspace, root: str, now: datetime, limits: Thresholds = DEFAULTS) -> dict[str, Any]:
     """Return the state of a workspace as a document (MEM-101).
 
     :param now: an aware time in the zone of the workspace

@@ -1,4 +1,4 @@
-"""A distillation by a model: the plan in, a whole new `MEMORY.md` out, through the same commit as everybody (MEM-095)."""
+"""A distillation by a model: the plan in, a new `MEMORY.md` out, through the same commit as everybody (MEM-095)."""
 
 from __future__ import annotations
 

@@ -74,6 +74,9 @@ class Thresholds:
     overdue_hours: float = OVERDUE_HOURS
 
 
+DEFAULTS = Thresholds()
+
+
 @dataclass(frozen=True)
 class Due:
     """Whether a distillation is due.
@@ -139,7 +142,7 @@ def _why(note: Note, last: Last, now: datetime) -> Why | None:
     return "late-edit" if recorded is not None else None
 
 
-def due(notes: Iterable[Note], last: Last, now: datetime, limits: Thresholds = Thresholds()) -> Due:
+def due(notes: Iterable[Note], last: Last, now: datetime, limits: Thresholds = DEFAULTS) -> Due:
     """Say whether a distillation is due; a last one in the future is an error and means no (MEM-093, MEM-094)."""
     waiting = tuple(unprocessed(notes, last, now))
     hours = None if last.at is None else _hours(last.at, now)

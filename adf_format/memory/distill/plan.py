@@ -145,4 +145,8 @@ def _sections(text: str) -> list[dict[str, str]]:
     tops = [one for one in seen.headings if one.level == 2]
     start = "".join(seen.lines[: tops[0].line] if tops else seen.lines)
     parts = [("", start), *((one.title, "".join(seen.body(one))) for one in tops)]
-    return [{"title": title, "text": body.strip("\ufeff\r\n")} for title, body in parts if body.strip("\ufeff \t\r\n")]
+    return [
+        {"title": title, "text": body.strip("\ufeff\r\n")}
+        for title, body in parts
+        if title or body.strip("\ufeff \t\r\n")
+    ]

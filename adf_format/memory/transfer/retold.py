@@ -70,14 +70,15 @@ def _index(text: str) -> str:
 
 
 def _page(path: str, text: str) -> _Page:
-    facts = _frontmatter(text)
+    facts = frontmatter(text)
     seen = outline(text)
     title = next((one.title for one in seen.headings if one.level == 1), path.rpartition("/")[2].removesuffix(".md"))
     hook = str(facts.get("description") or "")
     return _Page(path, title, str(facts.get("type")), str(facts.get("status") or ""), " ".join(hook.split()))
 
 
-def _frontmatter(text: str) -> dict[str, object]:
+def frontmatter(text: str) -> dict[str, object]:
+    """Return the frontmatter of a page, empty if there is none that can be read."""
     found = re.match(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", text, re.DOTALL)
     try:
         value = yaml.safe_load(found[1]) if found and len(found[1]) < 10_000 else None
