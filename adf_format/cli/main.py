@@ -23,6 +23,7 @@ COMMANDS = {
     "schema": ("adf_format.cli.schema:schema", "The format itself: schemas, DDL, a bundle for other languages."),
     "loop": ("adf_format.cli.loop:loop", "Loops and their transcripts, archived rows included."),
     "audit": ("adf_format.cli.audit:audit", "The archived past: list, decode, verify, find a cited row, export."),
+    "files": ("adf_format.cli.files:files", "The agent's own files: list them, read one, bring them out safely."),
     "trace": ("adf_format.cli.trace:trace", "What became of one row of a transcript."),
     "new": ("adf_format.cli.new:new", "Create a fresh, valid file."),
     "digest": (
@@ -32,6 +33,7 @@ COMMANDS = {
     "migrate": ("adf_format.cli.migrate:migrate", "Bring files to a newer storage version; backup, receipt, way back."),
     "clear": ("adf_format.cli.clear:clear", "Clear transcript, mind or inbox, archived as the agent is configured."),
     "repair": ("adf_format.cli.repair:repair", "Mend what has a known fix; show every change, and how to undo it."),
+    "memory": ("adf_format.cli.memory:memory", "What an agent keeps: start, note, load, distil, carry it over."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }
 

@@ -37,6 +37,7 @@ class Settings:
     :ivar per_file_ignores: patterns of rules to leave out, by glob of the path
     :ivar timeout: seconds for one file
     :ivar memory: megabytes for one worker
+    :ivar timezone: of workspaces, as `Europe/Berlin` (MEM-014)
     :ivar base: folder that relative paths in the settings start from
     """
 
@@ -51,6 +52,7 @@ class Settings:
     timeout: float = 300.0
     memory: int = 1024
     baseline: str | None = None
+    timezone: str | None = None
     base: Path = Path()
 
     def wanted(self) -> frozenset[str]:
@@ -237,6 +239,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "timeout": _number(float, 0.001, MAX_SECONDS),
     "memory": _number(int, 64, MAX_MEGABYTES),
     "baseline": _text,
+    "timezone": _text,
 }
 
 

@@ -3,58 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator
 from typing import Any
 
+from adf_format.files.paths import LONGEST_PART, RESERVED, escapes, folded, parents, unportable
 from adf_format.rows import Row
 from adf_format.schemas.checker import brief
 from adf_format.validation.context import Columns, Context
 from adf_format.validation.rules.hostile import catalogue, names
 
 _PLAIN = re.compile(r"[\w\-]+(?:[ .][\w\-()]+)*")
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$)", re.IGNORECASE)
-_FORBIDDEN = re.compile(r'[<>:"|?*]')
-LONGEST_PART = 255
-
-
-def escapes(path: str) -> str | None:
-    """Return why a path leads outside the folder that it is joined to, or None."""
-    if path.startswith("/"):
-        return "is absolute"
-    if "\0" in path:
-        return "holds NUL"
-    if "\\" in path:
-        return "holds a backslash, which separates folders on Windows"
-    if path[1:2] == ":":
-        return "begins with a drive"
-    if ".." in path.split("/"):
-        return "climbs out of its folder by `..`"
-    return None
-
-
-def unportable(path: str) -> str | None:
-    """Return why a path cannot be had on every file system, or None."""
-    return next((why for part in path.split("/") if (why := _unportable_part(part))), None)
-
-
-def _unportable_part(part: str) -> str | None:
-    if part in ("", "."):
-        return "has an empty part"
-    if len(part.encode("utf-8", "replace")) > LONGEST_PART:
-        return f"has a part of more than {LONGEST_PART} bytes"
-    if part != ".." and part[-1] in " .":
-        return "has a part that ends with a space or a dot"
-    if found := _FORBIDDEN.search(part):
-        return f"holds {found[0]}, which Windows does not allow"
-    if _RESERVED.fullmatch(part.partition(".")[0]):
-        return "has a part that names a device on Windows"
-    return None
-
-
-def folded(path: str) -> str:
-    """Return what two paths share that a file system without regard to case and Unicode form takes for one."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 class Paths:
@@ -80,19 +37,12 @@ class Paths:
     def finish(self) -> None:
         """Report files that are also folders."""
         for key in self._seen:
-            for parent in _parents(key):
+            for parent in parents(key):
                 if parent in self._seen:
                     rowid, path = self._seen[parent]
                     said = f"{brief(path)} is a file, and the folder of {brief(self._seen[key][1])}"
                     place = {"table": "adf_files", "rowid": rowid, "column": "path"}
                     self._context.report(catalogue.PATH_COLLIDES, said, **place)
-
-
-def _parents(path: str) -> Iterator[str]:
-    end = path.find("/", 1)
-    while end != -1:
-        yield path[:end]
-        end = path.find("/", end + 1)
 
 
 def check(context: Context, path: str, place: dict[str, Any]) -> None:
@@ -108,7 +58,7 @@ def check(context: Context, path: str, place: dict[str, Any]) -> None:
 def _needs_a_closer_look(path: str) -> bool:
     if len(path) > LONGEST_PART // 4:  # a character has at most four bytes
         return True
-    return any(_RESERVED.fullmatch(part.partition(".")[0]) for part in path.split("/"))
+    return any(RESERVED.fullmatch(part.partition(".")[0]) for part in path.split("/"))
 
 
 class Attachments:
