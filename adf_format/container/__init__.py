@@ -6,6 +6,7 @@ from .beside import Beside
 from .create import create
 from .failures import translate, translate_writing
 from .integrity import Integrity, check_integrity
+from .live import Live, open_live
 from .model import Limits, Source
 from .reader import Container, open_readonly
 from .version import stored_version
@@ -17,10 +18,12 @@ __all__ = [
     "Container",
     "Integrity",
     "Limits",
+    "Live",
     "Source",
     "check_integrity",
     "create",
     "open_for_change",
+    "open_live",
     "open_readonly",
     "stored_version",
     "translate",

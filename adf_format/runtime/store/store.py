@@ -1,0 +1,76 @@
+"""The store: one connection and the tables behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from adf_format.container import open_live, open_readonly, stored_version
+from adf_format.container.version import refuse_newer
+from adf_format.creation.agent import iso
+from adf_format.errors import UnreadableError
+from adf_format.runtime.store.audit import Audit
+from adf_format.runtime.store.checkpoints import Checkpoints
+from adf_format.runtime.store.config import ConfigTable
+from adf_format.runtime.store.logs import Logs
+from adf_format.runtime.store.meta import Meta
+from adf_format.runtime.store.transcript import Transcript
+from adf_format.schemas import LATEST
+
+
+class Store:
+    """An open agent. Use it from one thread.
+
+    :param now: gives the time of new rows, epoch ms
+    """
+
+    def __init__(self, path: Path, now: Callable[[], int]) -> None:
+        _look(path)
+        self._live = open_live(path)
+        self.path = path
+        self.now = now
+        self.audit = Audit(self)
+        self.checkpoints = Checkpoints(self)
+        self.config = ConfigTable(self)
+        self.logs = Logs(self)
+        self.meta = Meta(self)
+        self.transcript = Transcript(self)
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The one connection; its authorizer allows rows to be read and written, nothing else."""
+        return self._live.connection
+
+    def transaction(self) -> AbstractContextManager[apsw.Connection]:
+        """Several writes at once, durable when the block ends; no `await` inside."""
+        return self._live.transaction()
+
+    def authorized(self, authorizer: apsw.Authorizer | None) -> AbstractContextManager[None]:
+        """A stretch under another authorizer."""
+        return self._live.authorized(authorizer)
+
+    def iso(self) -> str:
+        """Return the time as texts of the format have it."""
+        return iso(datetime.fromtimestamp(self.now() / 1000, UTC))
+
+    def close(self, *, clean: bool = True) -> None:
+        """Close the file: with the marker of a clean close, or as it is."""
+        self._live.close(self.iso() if clean else None)
+
+
+def _look(path: Path) -> None:
+    """Refuse what cannot be run, before anything is written.
+
+    :raises UnreadableError: no agent, or of another storage version
+    """
+    with open_readonly(path) as container:
+        version = stored_version(container.connection)
+    refuse_newer(version, LATEST, path)
+    if version != LATEST:
+        raise UnreadableError(
+            f"storage version {version} is older than {LATEST}, which this runtime runs", path, hint="migrate it first"
+        )
