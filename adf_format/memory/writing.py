@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from adf_format.container.backup import NO_ROOM, sync_folder
+from adf_format.container.backup import sync_folder
 from adf_format.container.create import publish
+from adf_format.container.snapshot.problem import FULL
 from adf_format.errors import AdfError, LimitError, LockedError, UnreadableError, UsageError
 
 MAX_BYTES = 256 << 20  # of a file that is edited; a memory file of this size is none
@@ -162,7 +163,7 @@ def is_draft(name: str) -> bool:
 
 def translate(exc: OSError, path: Path) -> AdfError:
     """Say what the system refused in the words of this package."""
-    if exc.errno in NO_ROOM:
+    if exc.errno in FULL:
         return LimitError("no room left on the disk", path, hint="free some space and run it again")
     if isinstance(exc, PermissionError) or exc.errno == errno.EROFS:
         return UnreadableError("permission denied", path, hint="check the permissions of the file and its folder")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adf_format.audit import Snapshot
 from adf_format.clearing.archive import Archive
-from adf_format.history.policy import audit_policy
+from adf_format.config.auditing import audit_policy
 
 if TYPE_CHECKING:
     from adf_format.runtime.store.store import Store
