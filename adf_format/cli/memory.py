@@ -39,6 +39,8 @@ HELP = """What an agent keeps. ROOT is a workspace (a folder with MEMORY.md and 
   adf-format memory import . agent.adf                into an agent, lossless
 
 Dates are those of the zone that --tz, the setting `timezone`, TZ or the system names, in this order.
+
+Exit codes: 0 done; 1 a verdict of "no", and nothing was written; 2 wrong usage; 3 a place could not be read or changed.
 """
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from adf_format.errors import UsageError
 from adf_format.memory import writing
@@ -23,8 +22,7 @@ Role = Literal["long_term", "active_context", "daily", "channel", "tasks", "stat
 _ROLES: dict[str, Role] = {MEMORY: "long_term", ACTIVE: "active_context", TASKS: "tasks", STATE: "state"}
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """A file that is there.
 
     :ivar day: of a daily note
@@ -112,7 +110,7 @@ class Folder(_Shared):
     def files(self) -> Sequence[Known]:
         """Return what is below `memory/`, and `MEMORY.md`; unfinished writes of ours are none."""
         if self._files is None:
-            self._files = tuple(sorted(self._found(), key=lambda one: one.path))
+            self._files = tuple(sorted(self._found()))
         return self._files
 
     def _found(self) -> Iterator[Known]:
@@ -126,7 +124,8 @@ class Folder(_Shared):
 
     def _below(self, folder: str) -> Iterator[Known]:
         try:
-            entries = list(os.scandir(self.root / folder))
+            with os.scandir(self.root / folder) as found:
+                entries = list(found)
         except OSError:
             return
         for entry in entries:
@@ -165,12 +164,7 @@ class Imported(_Shared):
 
 def role_of(path: str) -> Role:
     """Return what a file of a workspace is."""
-    folder, _, name = path.rpartition("/")
-    if folder == CHANNELS and name.endswith(".md") and name != "README.md":
-        return "channel"
-    if folder == "memory" and name.endswith(".md") and day_of(name.removesuffix(".md")) is not None:
-        return "daily"
-    return _ROLES.get(path, "other")
+    return _known(path, 0, None).role
 
 
 def channel_file(name: str) -> str:
@@ -185,6 +179,9 @@ def channel_file(name: str) -> str:
 
 
 def _known(path: str, size: int, mtime_ns: int | None) -> Known:
-    role = role_of(path)
-    day = day_of(path.removeprefix("memory/").removesuffix(".md")) if role == "daily" else None
-    return Known(path, role, size, mtime_ns, day)
+    folder, _, name = path.rpartition("/")
+    if folder == "memory" and name.endswith(".md") and (day := day_of(name[:-3])) is not None:
+        return Known(path, "daily", size, mtime_ns, day)
+    if folder == CHANNELS and name.endswith(".md") and name != "README.md":
+        return Known(path, "channel", size, mtime_ns)
+    return Known(path, _ROLES.get(path, "other"), size, mtime_ns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -74,12 +75,13 @@ def start_workspace(root: Path, now: datetime, *, dry_run: bool = False, agents:
             raise writing.translate(exc, root) from exc
     if root.exists() and not root.is_dir():
         raise UnreadableError("this is not a folder", root)
-    for path in FOLDERS:
-        _folder(root, path, done, dry_run)
-    for path, text in wanted.items():
-        _file(root, path, text, done, dry_run)
-    if agents and not done.errors:
-        _agents(root, done, dry_run)
+    with contextlib.nullcontext() if dry_run else writing.locked(root):
+        for path in FOLDERS:
+            _folder(root, path, done, dry_run)
+        for path, text in wanted.items():
+            _file(root, path, text, done, dry_run)
+        if agents and not done.errors:
+            _agents(root, done, dry_run)
     return done
 
 
@@ -122,8 +124,7 @@ def _agents(root: Path, done: Started, dry_run: bool) -> None:
         before = writing.read(inside(root, AGENTS))
         changed = change(before) != before
     else:
-        with writing.locked(root):
-            changed = writing.edit(inside(root, AGENTS), change).changed
+        changed = writing.edit(inside(root, AGENTS), change).changed
     (done.created if changed else done.skipped).append(AGENTS)
 
 

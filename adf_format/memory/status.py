@@ -15,7 +15,7 @@ from adf_format.errors import AdfError
 from adf_format.memory.distill import state
 from adf_format.memory.distill.due import DEFAULTS, Thresholds, due
 from adf_format.memory.folder import ACTIVE, TASKS, Folder, Known, Workspace
-from adf_format.memory.pack import Request, build, tokens
+from adf_format.memory.pack import Request, build
 from adf_format.memory.tasks import STATUSES, Tracker
 from adf_format.memory.zone import stamp
 
@@ -71,13 +71,13 @@ def pack_of(files: Workspace, now: datetime) -> dict[str, Any]:
 
 def _file(one: Known, where: tzinfo) -> dict[str, Any]:
     """Return a file as the folder tells of it; characters are those that its bytes could be at most."""
-    changed = _changed(one, where)
+    changed = None if one.mtime_ns is None else datetime.fromtimestamp(one.mtime_ns // 1_000_000_000, where).isoformat()
     return {
         "path": one.path,
         "role": one.role,
         "bytes": one.size,
-        "estTokens": tokens(one.size),
-        "lastChange": changed.isoformat(timespec="seconds") if changed else None,
+        "estTokens": -(-one.size // 4),
+        "lastChange": changed,
         "changeSource": "mtime" if changed else None,
     }
 

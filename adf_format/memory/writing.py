@@ -90,7 +90,7 @@ def edit(path: Path, change: Edit) -> Written:
     :raises UnreadableError: not a regular file, too large, no room, or others never stop writing
     """
     target = path.resolve() if path.is_symlink() else path
-    sweep(target)
+    sweep(target.parent)
     for _ in range(_ATTEMPTS):
         before, seen = _read(target)
         after = change(before)
@@ -148,12 +148,12 @@ def read(path: Path) -> bytes | None:
     return _read(path)[0]
 
 
-def sweep(path: Path) -> None:
-    """Remove what killed processes left of unfinished writes of this file; call it with the workspace locked."""
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left of unfinished writes in a folder; call it with the workspace locked."""
     with contextlib.suppress(OSError):
-        for name in os.listdir(path.parent):  # noqa: PTH208 - names, and no pattern that a file name could break
-            if name.startswith(f".{path.name}.") and name.endswith(_DRAFT):
-                path.with_name(name).unlink(missing_ok=True)
+        for name in os.listdir(folder):  # noqa: PTH208 - names, and no pattern that a file name could break
+            if is_draft(name):
+                (folder / name).unlink(missing_ok=True)
 
 
 def is_draft(name: str) -> bool:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from adf_format.errors import UsageError
 
 _SYSTEM = Path("/etc/localtime")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:-.+)?")
 _RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})?")
 
 
@@ -59,7 +60,7 @@ def stamp(moment: datetime) -> str:
 
 def day_of(stem: str) -> date | None:
     """Return the date of a daily note, `2026-04-01` or `2026-04-01-slug`, None if it is no note (MEM-010, D10)."""
-    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:-.+)?", stem):
+    if not _DAY.fullmatch(stem):
         return None
     try:
         return date.fromisoformat(stem[:10])

@@ -150,8 +150,9 @@ def test_a_file_too_large_to_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_leftovers_of_killed_writers_go(tmp_path: Path) -> None:
     (tmp_path / ".a.md.0123456789ab.adf-format-draft").write_bytes(b"half")
     (tmp_path / ".b.md.0123456789ab.adf-format-draft").write_bytes(b"of another file")
+    (tmp_path / ".adf-format-draft.md").write_bytes(b"somebody's")
     writing.edit(tmp_path / "a.md", lambda _: b"x")
-    assert names(tmp_path) == [".b.md.0123456789ab.adf-format-draft", "a.md"]
+    assert names(tmp_path) == [".adf-format-draft.md", "a.md"]
     assert writing.is_draft(".b.md.0123456789ab.adf-format-draft")
     assert not writing.is_draft("b.md")
 

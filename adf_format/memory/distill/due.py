@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 HEARTBEAT_HOURS, HEARTBEAT_NOTES = 48.0, 3
 WEEKLY_DAYS = 7.0
@@ -36,8 +36,7 @@ class Note:
     empty: bool
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(NamedTuple):
     """The state of a note when it was last consolidated (MEM-052)."""
 
     sha256: str

@@ -78,6 +78,7 @@ def save(root: Path, plan: Plan) -> None:
     """Keep a plan, and `MEMORY.md` as it is, until the commit."""
     with writing.locked(root):
         make_folder(root, HISTORY)
+        writing.sweep(root / HISTORY)
         memory = writing.read(inside(root, MEMORY))
         if memory is not None:
             writing.create(inside(root, f"{HISTORY}/plan-{plan.id}.md"), memory)

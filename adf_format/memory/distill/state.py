@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from adf_format.errors import JsonTextError, UnreadableError
-from adf_format.jsontext import decode
+from adf_format.jsontext import REFUSED, decode, loads
 from adf_format.memory import splice
 from adf_format.memory.distill.due import Last, Note, Recorded
 from adf_format.memory.folder import OLD_STATE, STATE, Folder, Known, Workspace
 from adf_format.memory.placing import BOM, outline, text_of
 from adf_format.memory.zone import parse, stamp
 
+ROUNDING_S = 2  # of clocks and file systems
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -31,7 +32,7 @@ def last(files: Workspace, where: tzinfo) -> tuple[Last, str | None]:
     if content is None:
         return Last(), None
     try:
-        value = decode(content.removeprefix(b"\xef\xbb\xbf")).value
+        value = _decoded(content.removeprefix(b"\xef\xbb\xbf"))
     except JsonTextError as exc:
         return Last(), f"not readable: {exc.message}"
     at = value.get("lastConsolidatedAt") if isinstance(value, dict) else None
@@ -39,7 +40,7 @@ def last(files: Workspace, where: tzinfo) -> tuple[Last, str | None]:
     if moment is None and at is not None:
         note = f"lastConsolidatedAt is no time: {str(at)[:40]!a}"
     recorded = value.get("notes") if isinstance(value, dict) else None
-    return Last(moment, _recorded(recorded)), note
+    return Last(moment, _States(recorded)), note
 
 
 def notes(files: Workspace) -> list[Note]:
@@ -50,25 +51,21 @@ def notes(files: Workspace) -> list[Note]:
 def candidates(files: Workspace, known: Last, now: datetime) -> list[Note]:
     """Return the facts on those notes that may wait: what a date and a record settle is not read."""
     day = known.at.astimezone(now.tzinfo).date() if known.at else None
-    seen = []
-    for one in files.files():
-        old = day is not None and one.day is not None and one.day < day
-        stem = one.path.removeprefix("memory/").removesuffix(".md")
-        if one.role != "daily" or (old and not _may_differ(one, known.notes.get(stem), known.at)):
-            continue
-        note = note_of(files, one)
-        if note is not None:
-            seen.append(note)
-    return seen
+    since = (known.at.timestamp() - ROUNDING_S) * 1e9 if known.at else 0.0
+    waiting = (
+        one
+        for one in files.files()
+        if one.day is not None and (day is None or one.day >= day or _may_differ(one, known.notes, since))
+    )
+    return [note for one in waiting if (note := note_of(files, one)) is not None]
 
 
-def _may_differ(one: Known, recorded: Recorded | None, at: datetime | None) -> bool:
+def _may_differ(one: Known, states: Mapping[str, Recorded], since: float) -> bool:
     """Whether an old note may be a late edit: other size, or changed since the last distillation."""
+    recorded = states.get(one.path[len("memory/") : -len(".md")])
     if recorded is None:
         return False
-    if one.mtime_ns is None or at is None or one.size != recorded.size:
-        return True
-    return one.mtime_ns / 1e9 >= at.timestamp() - 2  # clocks and file systems round
+    return one.mtime_ns is None or one.size != recorded.size or one.mtime_ns >= since
 
 
 def note_of(files: Workspace, one: Known) -> Note | None:
@@ -112,13 +109,32 @@ def encoded(content: bytes | None, at: datetime, gathered: Iterable[tuple[str, R
         raise UnreadableError(f"the state of the distillation cannot be read: {exc}", place=STATE, hint=hint) from exc
 
 
-def _recorded(value: object) -> Mapping[str, Recorded]:
-    found = {}
-    for key, one in value.items() if isinstance(value, dict) else ():
-        if isinstance(one, dict) and isinstance(one.get("sha256"), str):
-            size = one.get("bytes")
-            found[str(key)] = Recorded(one["sha256"], size if isinstance(size, int) else -1)
-    return found
+def _decoded(content: bytes) -> Any:
+    """Decode a state; nothing in it depends on what only the careful way keeps."""
+    try:
+        return loads(content)
+    except REFUSED:
+        return decode(content).value
+
+
+class _States(Mapping[str, Recorded]):
+    """The recorded states of notes; most are never asked for, so each is looked at when it is."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value if isinstance(value, dict) else {}
+
+    def __getitem__(self, name: str) -> Recorded:
+        one = self._value[name]
+        if not isinstance(one, dict) or not isinstance(one.get("sha256"), str):
+            raise KeyError(name)
+        size = one.get("bytes")
+        return Recorded(one["sha256"], size if isinstance(size, int) else -1)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
 
 
 def workspace(folder: Folder) -> Folder:
