@@ -1,10 +1,13 @@
 """Each rule reports its own counter-example, and is silent on its near miss."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from adf_format import sample
+from adf_format.memory.lint import examples
+from adf_format.memory.lint.workspace import Moment, check_workspace
 from adf_format.schemas import LATEST, OLDEST
 from adf_format.validation.context import Depth
 from adf_format.validation.engine import Options, validate_file
@@ -13,9 +16,13 @@ from adf_format.validation.rule import Example, Rule, all_rules
 
 RULES = [pytest.param(rule, id=f"{rule.id}-{rule.name}") for rule in all_rules().values()]
 DEEP = Options(depth=Depth.DEEP)
+MOMENT = Moment(datetime.fromisoformat(examples.NOW), UTC)
 
 
 def look(path: Path, change: Example) -> FileReport:
+    if change.files:
+        examples.build(path, change)
+        return check_workspace(path, MOMENT)
     sample.example(path, change)
     return validate_file(path, DEEP)
 

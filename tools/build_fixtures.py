@@ -69,6 +69,8 @@ def _valid(folder: Path, version: int, base: Any) -> Entry:
 def _from_rule(rule_id: str, folder: Path) -> list[Entry]:
     """Build the example of one rule and, for an error, the near miss."""
     rule = all_rules()[rule_id]
+    if rule.fires.files:
+        return []  # a workspace, not an agent
     entries = [_case(rule, rule.fires, "invalid", folder)]
     if rule.severity == Severity.ERROR:
         entries.append(_case(rule, rule.silent, "near-miss", folder))

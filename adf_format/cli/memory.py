@@ -22,6 +22,7 @@ SUBCOMMANDS = {
     "note": (_HERE + "daily:note", "Add to a daily note."),
     "task": (_HERE + "daily:task", "The task tracker: add, list, change."),
     "channel": (_HERE + "daily:channel", "Add to the file of a channel."),
+    "check": (_HERE + "check:check", "Secrets, wrong dates, forgotten tasks, lost pages: the rules ADF9xx."),
     "distill": (_HERE + "distill:distill", "From daily notes to long-term memory: due, plan, commit."),
     "import": (_HERE + "transfer:import_", "Bring a workspace into an .adf."),
     "export": (_HERE + "transfer:export_", "Bring an agent's memory into a workspace."),
@@ -35,7 +36,8 @@ HELP = """What an agent keeps. ROOT is a workspace (a folder with MEMORY.md and 
   adf-format memory task add . "Ask for the API key" --priority high
   adf-format memory context . --kind main             what a session loads
   adf-format memory status .                          how it is
-  adf-format memory distill due . && adf-format memory distill plan .
+  adf-format memory check .                           what is wrong with it
+  adf-format memory distill plan .                    what waits to be distilled
   adf-format memory import . agent.adf                into an agent, lossless
 
 Dates are those of the zone that --tz, the setting `timezone`, TZ or the system names, in this order.

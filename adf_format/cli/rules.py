@@ -128,6 +128,11 @@ def _versions(rule: Rule) -> str:
 
 
 def _example(verdict: str, example: Example) -> list[str]:
+    if example.files:
+        return [
+            f"  This {verdict} (a workspace of memory, on 2026-04-10):",
+            *(f"    {line}" for line in str(example).splitlines()),
+        ]
     sample = f"the {example.base} sample of storage version {example.on}"
     head = f"  This {verdict}" + (":" if example.content is not None else f" ({sample}, changed):")
     return [head, *(f"    {line}" for line in str(example).splitlines())]

@@ -32,11 +32,13 @@ class Outline:
     """The lines of a text, with their endings, and its headings.
 
     :ivar open_since: line of a code block or comment that is never closed, None if there is none
+    :ivar hidden: indexes of the lines that lie in a code block or comment
     """
 
     lines: tuple[str, ...]
     headings: tuple[Heading, ...]
     open_since: int | None
+    hidden: frozenset[int] = frozenset()
 
     @property
     def ending(self) -> str:
@@ -63,9 +65,11 @@ def outline(text: str) -> Outline:
     """Find the headings of a text; what looks like one in a code block or a comment is none."""
     lines = tuple(_split(text))
     headings: list[Heading] = []
+    hidden: set[int] = set()
     fence, comment, since = "", False, None
     for number, line in enumerate(lines):
         bare = _ENDING.sub("", line.removeprefix(BOM) if number == 0 else line)
+        inside = bool(comment or fence)
         if comment:
             comment = "-->" not in bare
         elif fence:
@@ -76,7 +80,9 @@ def outline(text: str) -> Outline:
             comment, since = True, number
         elif found := _HEADING.fullmatch(bare):
             headings.append(Heading(len(found[1]), (found[2] or "").strip(), number))
-    return Outline(lines, tuple(headings), since if fence or comment else None)
+        if inside or fence or comment or bare.lstrip().startswith("<!--"):
+            hidden.add(number)
+    return Outline(lines, tuple(headings), since if fence or comment else None, frozenset(hidden))
 
 
 def text_of(content: bytes, what: str) -> str:

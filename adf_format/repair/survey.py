@@ -46,6 +46,8 @@ class _Recorder(Collector):
         column: str | None = None,
         pointer: str | None = None,
         fix: str | None = None,  # noqa: ARG002
+        file: str | None = None,  # noqa: ARG002
+        line: int | None = None,  # noqa: ARG002
     ) -> None:
         """Keep one place."""
         if not self.wants(rule) or self.survey is None:

@@ -42,8 +42,8 @@ What I keep between conversations.
 
 ## Pages
 
-- [log of changes](mind/log.md): what changed in these pages and why
-- [plan of the beds](notes/plan.md): read before answering about crops
+- [log of changes](adf-file://mind/log.md) \u2014 what changed in these pages and why
+- [plan of the beds](adf-file://notes/plan.md) \u2014 read before answering about crops
 
 ## Rules
 
@@ -52,7 +52,9 @@ What I keep between conversations.
 LOG_TEXT = """\
 # Mind Log
 
-- 2026-01-01 notes/plan.md: bed three moved to May
+## [2026-01-01] update | plan of the beds
+
+Bed three moved to May.
 """
 PLAN_TEXT = """\
 # Plan of the beds

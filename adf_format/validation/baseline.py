@@ -36,7 +36,7 @@ class Key(NamedTuple):
 def key_of(finding: Finding) -> Key:
     """Return the key of a finding; array indexes in its pointer become `*`."""
     shape = "/".join("*" if part.isdigit() else part for part in (finding.pointer or "").split("/"))
-    return Key(finding.rule, finding.table or "", finding.column or "", shape)
+    return Key(finding.rule, finding.table or finding.file or "", finding.column or "", shape)
 
 
 def fingerprint(finding: Finding) -> str:

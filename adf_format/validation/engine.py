@@ -177,7 +177,7 @@ def _visits() -> dict[str, tuple[Visit, ...]]:
 
 def _modules() -> list[object]:
     all_rules()
-    return [importlib.import_module(f"adf_format.validation.rules.{name}") for name in MODULES]
+    return [importlib.import_module(name) for name in MODULES]
 
 
 def _applies(context: Context, check: Pass | Visit, tables: tuple[str, ...], chosen: Choice) -> bool:

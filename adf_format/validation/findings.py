@@ -26,6 +26,8 @@ class Finding:
 
     :ivar rowid: rowid of the first row concerned
     :ivar pointer: JSON pointer inside the value of `column`
+    :ivar file: a file in a workspace of memory, by its path in there
+    :ivar line: of a text, from 1
     :ivar count: how many places it stands for
     :ivar examples: up to `MAX_EXAMPLES` places as `{"rowid", "pointer"}`
     """
@@ -40,17 +42,22 @@ class Finding:
     fix: str | None = None
     count: int = 1
     examples: list[dict[str, Any]] = field(default_factory=list)
+    file: str | None = None
+    line: int | None = None
 
     def place(self) -> str:
-        """Return the place in words: `adf_loop row 7, content_json /0/text`."""
+        """Return the place in words: `adf_loop row 7, content_json /0/text`, `memory/2026-01-02.md line 3`."""
+        line = f" line {self.line}" if self.line is not None else ""
+        if self.file is not None:
+            return f"{self.file}{line}" + (f", {self.pointer}" if self.pointer else "")
         row = f" row {self.rowid}" if self.rowid is not None else ""
         value = " ".join(part for part in (self.column, self.pointer) if part)
-        return ", ".join(part for part in (f"{self.table or ''}{row}", value) if part)
+        return ", ".join(part for part in (f"{self.table or ''}{row}", f"{value}{line}") if part)
 
     def as_json(self) -> dict[str, Any]:
         """Return the finding as the command line contract has it; keys without a value are left out."""
         result: dict[str, Any] = {"rule": self.rule, "severity": str(self.severity), "message": self.message}
-        for key in ("table", "rowid", "column", "pointer", "fix"):
+        for key in ("table", "rowid", "column", "pointer", "fix", "file", "line"):
             if getattr(self, key) is not None:
                 result[key] = getattr(self, key)
         if self.count > 1:
@@ -84,11 +91,13 @@ class Collector:
         column: str | None = None,
         pointer: str | None = None,
         fix: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
     ) -> None:
         """Report one finding. Findings that differ only in row and array index are grouped (see the module)."""
         if not self.wants(rule):
             return
-        place = (rule.id, table, column, _shape(pointer))
+        place = (rule.id, table, column, _shape(pointer), file)
         key: tuple[object, ...] = (*place, message)
         group = self._groups.get(key)
         if group is None and self._texts.get(place, 0) >= MAX_VALUES and _VALUE.match(message):
@@ -102,10 +111,11 @@ class Collector:
             self._per_rule[rule.id] = self._per_rule.get(rule.id, 0) + 1
             severity = self._severities.get(rule.id, rule.severity)
             group = Finding(rule.id, severity, message, table, rowid, column, pointer, fix or rule.fix, 0)
+            group.file, group.line = file, line
             self._groups[key] = group
         group.count += 1
         if len(group.examples) < MAX_EXAMPLES:
-            places = {"rowid": rowid, "pointer": pointer}
+            places = {"rowid": rowid, "pointer": pointer, "line": line}
             group.examples.append({name: place for name, place in places.items() if place is not None})
 
     def findings(self) -> list[Finding]:

@@ -18,7 +18,7 @@ class Stats:
     :ivar rows: rows checked per table
     :ivar snapshots: audit snapshots decoded
     :ivar wal_frames: committed frames seen in the write-ahead log
-    :ivar source: `immutable` or `private-copy`
+    :ivar source: `immutable` or `private-copy`; `folder` for a workspace of memory
     :ivar not_checked: `{"what", "why"}` for everything that was left unchecked
     """
 

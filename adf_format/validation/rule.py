@@ -24,8 +24,15 @@ FAMILIES = {
     "ADF6": "transcripts: order, loops, tool calls",
     "ADF7": "references between files, timers, messages, tasks, identity",
     "ADF8": "security and hostile content",
+    "ADF9": "memory: the mind of an agent, and workspaces",
 }
-MODULES = ("container", "structure", "rows", "config", "audit", "transcript", "references", "hostile")
+SHOWN = 200  # characters of a file in an example
+_HERE = "adf_format.validation.rules"
+_ROOMS = ("container", "structure", "rows", "config", "audit", "transcript", "references", "hostile")
+MODULES = (
+    *(f"{_HERE}.{name}" for name in _ROOMS),
+    "adf_format.memory.lint",  # above this room, so it is known by name alone
+)
 
 
 class Severity(IntEnum):
@@ -64,6 +71,7 @@ class Example:
     :ivar log_cut: bytes cut off the end of that log
     :ivar beside: `(suffix, hex)`: files put beside the file, named like it with the suffix added
     :ivar content: the whole file instead of a sample, as text
+    :ivar files: a workspace of memory files instead of an agent, as `(path, text)`
     """
 
     sql: str = ""
@@ -76,6 +84,7 @@ class Example:
     log_cut: int = 0
     beside: tuple[tuple[str, str], ...] = ()
     content: str | None = None
+    files: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         parts = [self.sql.strip()] if self.sql.strip() else []
@@ -91,7 +100,13 @@ class Example:
         parts += [f"-- beside the file, {suffix}: {len(hexed) // 2} bytes" for suffix, hexed in self.beside]
         if self.content is not None:
             parts.append(f"-- the file holds only the text {self.content!r}")
+        parts += [f"{path}: {_shortened(text)}" for path, text in self.files]
         return "\n".join(parts) or "-- the sample as it is"
+
+
+def _shortened(text: str) -> str:
+    more = f" and {len(text) - SHOWN:,} characters more" if len(text) > SHOWN else ""
+    return f"{text[:SHOWN]!r}{more}"
 
 
 @dataclass(frozen=True)
@@ -163,7 +178,7 @@ def _example(example: Example | str) -> Example:
 def all_rules() -> dict[str, Rule]:
     """Return every rule by id, in order of the ids."""
     for module in MODULES:
-        importlib.import_module(f"adf_format.validation.rules.{module}")
+        importlib.import_module(module)
     return dict(sorted(_RULES.items()))
 
 

@@ -56,7 +56,7 @@ def test_only_safe_fixes_are_made_unless_more_is_asked_for(adf: Any, worn: Path)
 def test_select_and_ignore(adf: Any, worn: Path) -> None:
     assert "nothing to mend" in adf("repair", worn, "--select", "ADF2").out
     assert "nothing to mend" in adf("repair", worn, "--ignore", "ADF331").out
-    assert adf("repair", worn, "--select", "ADF9").code == 2
+    assert adf("repair", worn, "--select", "ADF0").code == 2
 
 
 def test_undo_gives_the_old_agent(adf: Any, worn: Path) -> None:

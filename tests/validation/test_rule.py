@@ -43,7 +43,7 @@ def test_a_rule_is_chosen_by_its_name() -> None:
     assert select(()) == frozenset()
 
 
-@pytest.mark.parametrize("pattern", ["ADF999", "nothing", "", "ADF9x", "3", "ADF301 "])
+@pytest.mark.parametrize("pattern", ["ADF999", "nothing", "", "ADF0x", "3", "ADF301 "])
 def test_a_pattern_that_names_no_rule_is_a_usage_error(pattern: str) -> None:
     with pytest.raises(UsageError, match="no rule"):
         select((pattern,))

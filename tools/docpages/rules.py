@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from adf_format.memory.lint.examples import NOW
 from adf_format.repair import fixes_of
 from adf_format.validation.rule import FAMILIES, Example, Rule, Severity, all_rules
 from tools.docpages.markdown import block, link, table
@@ -79,6 +80,8 @@ def _versions(rule: Rule) -> list[str]:
 
 
 def _example(title: str, example: Example) -> list[str]:
+    if example.files:
+        return [f"{title}:", *block(f"-- a workspace, on {NOW[:10]}\n{example}", "text")]
     sample = [] if example.content is not None or (example.base, example.on) == ("rich", Example().on) else [
         f"-- on the {'empty' if example.base == 'fresh' else 'sample'} agent of storage version {example.on}"
     ]  # fmt: skip

@@ -40,8 +40,9 @@ class Human(Format):
             return self.screen.wrapped(f"{path}: {verdict}: {visible(without_path(report))}", hang=2)
         valid = self.screen.paint("valid", "green") if report.valid else self.screen.paint("NOT VALID", "red", "bold")
         version = "unknown" if report.schema_version is None else str(report.schema_version)
+        what = "a workspace" if report.stats.source == "folder" else f"storage version {version}"
         counts = [counted(report.count(level), str(level)) for level in reversed(Severity) if report.count(level)]
-        return self.screen.wrapped(f"{path}: {valid} (storage version {version}{_listed(counts)})", hang=2)
+        return self.screen.wrapped(f"{path}: {valid} ({what}{_listed(counts)})", hang=2)
 
     def _findings(self, findings: Sequence[Finding]) -> Iterator[str]:
         for (_, fix), group in groupby(findings, lambda one: (one.rule, one.fix)):
