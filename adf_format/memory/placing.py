@@ -43,7 +43,12 @@ class Outline:
     @property
     def ending(self) -> str:
         """How lines end: as the first one does."""
-        found = _ENDING.search(self.lines[0]) if self.lines else None
+        return self.ending_at(0)
+
+    def ending_at(self, at: int) -> str:
+        """How a line ends that is put before the one with an index: as the one before it, or as the first."""
+        near = self.lines[at - 1 : at] or self.lines[:1]
+        found = _ENDING.search(near[0]) or _ENDING.search(self.lines[0]) if near else None
         return found[0] if found else "\n"
 
     def find(self, title: str, level: int = 2) -> Heading | None:
@@ -146,8 +151,9 @@ def _with_section(seen: Outline, title: str, item: str, order: Sequence[str]) ->
 def _inserted(seen: Outline, at: int, lines: list[str]) -> str:
     """Put lines before the line with an index, each with an ending; nothing else changes."""
     before, after = "".join(seen.lines[:at]), "".join(seen.lines[at:])
-    joint = "" if not before or before == BOM or before[-1] in "\r\n" else seen.ending
-    return before + joint + "".join(line + seen.ending for line in lines) + after
+    ending = seen.ending_at(at)
+    joint = "" if not before or before == BOM or before[-1] in "\r\n" else ending
+    return before + joint + "".join(line + ending for line in lines) + after
 
 
 def _last_filled(lines: Sequence[str], start: int, end: int) -> int:
