@@ -82,8 +82,7 @@ def _validate(container: Container, options: Options, report: FileReport) -> Non
     nearest = min(max(LATEST if stored is None else stored, OLDEST), LATEST)
     collector = Collector(options.wanted, options.severities, nearest if stored is None else max(stored, FIRST))
     found = structure.read(container.connection)
-    for table in found.tables.values():
-        rows.know_columns(container.connection, table.name, table.columns)
+    rows.know_rowids(container.connection, found.rowids)
     context = Context(
         container=container,
         structure=found,

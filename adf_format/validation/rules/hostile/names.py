@@ -52,11 +52,19 @@ class Names:
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context, self._table = context, columns.table
         wanted = NAME_COLUMNS[columns.table]
-        self._columns = [(name, columns.position[name], set[str]()) for name in wanted if name in columns.position]
+        self._columns = [(name, columns.position[name], set[Any]()) for name in wanted if name in columns.position]
 
     def batch(self, batch: Batch) -> bool:
-        """Whether all names have been seen before."""
-        return all(seen.issuperset(batch.columns[position]) for _, position, seen in self._columns)
+        """Whether all names have been seen before, or are plain."""
+        for _, position, seen in self._columns:
+            names = set(batch.columns[position])
+            if not names <= seen:
+                joined = "".join(name for name in names if type(name) is str)
+                if not (joined.isascii() and joined.isprintable()):
+                    return False
+                if len(seen) + len(names) <= REMEMBERED:
+                    seen.update(names)
+        return True
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at the names of one row."""

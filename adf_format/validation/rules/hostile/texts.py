@@ -70,6 +70,12 @@ def _are_plain(column: tuple[Any, ...]) -> bool:
     return len(joined) <= LARGEST or all(map(is_plain, texts))
 
 
+def _are_even(column: tuple[Any, ...]) -> bool:
+    """Whether no value of a column of plain text holds an odd character, and none is too large."""
+    joined = "".join(value for value in column if type(value) is str)
+    return len(joined) <= LARGEST and Oversize not in map(type, column) and not ODD.search(joined)
+
+
 class Texts:
     """Looks at the texts of one table; names are left to the rules on names."""
 
@@ -82,7 +88,9 @@ class Texts:
 
     def batch(self, batch: Batch) -> bool:
         """Whether none of the texts can hold anything that is looked for."""
-        return not self._plain and all(_are_plain(batch.columns[position]) for _, position in self._json)
+        return all(_are_plain(batch.columns[position]) for _, position in self._json) and all(
+            _are_even(batch.columns[position]) for _, position in self._plain
+        )
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at the texts of one row."""
