@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from adf_format import audit
 from adf_format.errors import JsonTextError
 from tests.test_audit_codec import MIB, VEC_1, VEC_1_QUALITY_11, VEC_2, json_values
 
-FILES = Path(os.environ.get("ADF_FORMAT_REAL_FILES", "/tmp/rf"))  # noqa: S108 - read only, absent elsewhere
+FILES = Path(__file__).resolve().parents[2] / "shared" / "real-files"  # read only, absent elsewhere
 REAL = [path for path in sorted(FILES.glob("*audited*.adf")) if "corrupt" not in path.name]
 VEC_1_ROWS: list[dict[str, Any]] = [
     {

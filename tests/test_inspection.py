@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -64,6 +64,7 @@ def test_coverage_counts_live_rows_ranges_and_gaps(tmp_path: Path) -> None:
     live=st.sets(st.integers(1, 30)),
     ranges=st.lists(st.tuples(st.integers(-3, 30), st.integers(-3, 30)), max_size=5),
 )
+@example(live=set(), ranges=[(0, -1)])
 @settings(max_examples=40, deadline=None)
 def test_coverage_agrees_with_counting_one_by_one(live: set[int], ranges: list[tuple[int, int]]) -> None:
     from adf_format.inspection.file import File

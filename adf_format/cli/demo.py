@@ -14,14 +14,14 @@ from adf_format.errors import EXIT_FINDINGS, EXIT_OK, AdfError, UsageError
 from adf_format.terminal import visible
 
 HELP = """Show what this toolkit does, in a few seconds: build a sample agent, look at it, damage a copy on purpose,
-validate both, and explain a finding. Every step is a command that you can run yourself, and is shown as one.
+validate both, explain a finding, account for the agent's past, and bring an old file up to date with a receipt. Every
+step is a command that you can run yourself, and is shown as one.
 
 \b
   adf-format demo                 the files go away at the end
   adf-format demo --dir demo      the files stay in a new folder
 
-It needs no network and no model, and opens nothing. Running loops, compaction and migration are not part of this
-version, so it does not show them.
+It needs no network and no model, and opens nothing.
 
 Exit codes: 0 done; 2 the folder is not empty; 3 something could not be written, or did not go as announced.
 """
@@ -60,7 +60,12 @@ def _place(folder: Path | None, keep: bool) -> Iterator[tuple[Path, bool]]:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError("the folder is not empty", file=folder, hint="--dir takes a new or an empty one")
-        yield folder, True
+        try:
+            yield folder, True
+        except BaseException:
+            for made in folder.iterdir():  # the folder was empty before
+                made.unlink(missing_ok=True)
+            raise
     elif keep:
         yield Path(tempfile.mkdtemp(prefix="adf-format-demo-")), True
     else:
@@ -89,6 +94,22 @@ def _steps(place: Path, out: Output) -> None:
     _run(out, ["validate", "--isolated", str(broken), "--format", "json", "-o", str(report)], EXIT_FINDINGS)
     out.line(f"{visible(str(report))}: {report.stat().st_size:,} bytes, its schema is urn:adf-format:output:validate:1")
     out.line()
+    _past(place, ada, out)
+
+
+def _past(place: Path, ada: Path, out: Output) -> None:
+    from adf_format import sample
+    from adf_format.schemas import OLDEST
+
+    old, receipt = place / "old.adf", place / "receipt.json"
+    _title(out, "6. Where is her past? Every row she ever had is live, archived, or gone for a reason")
+    _run(out, ["audit", "verify", str(ada)])
+    _run(out, ["audit", "resolve", str(ada), "S3"])
+    _title(out, f"7. A file of storage version {OLDEST}, brought up to date, with a receipt that proves what happened")
+    sample.build(old, OLDEST)
+    _run(out, ["migrate", str(old), "--report", str(receipt)])
+    _run(out, ["migrate", "--check-receipt", str(receipt)])
+    _run(out, ["validate", "--isolated", str(old)])
 
 
 def _damage(path: Path) -> Iterator[str]:

@@ -66,7 +66,7 @@ def _cells(one: LoopFacts) -> tuple[str, ...]:
 @loop.command()
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--loop", "name", metavar="NAME", default="main", show_default=True, help="Which loop.")
-@click.option("--last", metavar="N", type=click.IntRange(0), help="Only the last N rows.")
+@click.option("--last", metavar="N", type=click.IntRange(0), help="Only the last N of what is shown.")
 @click.option("--history", is_flag=True, help="Archived rows too, by seq, and what is gone.")
 @click.option("--full", is_flag=True, help="Shorten nothing.")
 @common("human", "json", "jsonl")

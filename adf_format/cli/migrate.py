@@ -16,6 +16,7 @@ from adf_format.cli.options import Output, opened, refuse_database
 from adf_format.cli.paths import agent_files
 from adf_format.errors import EXIT_FINDINGS, EXIT_OK, AdfError, UsageError
 from adf_format.migration import checking, receipt
+from adf_format.migration.journal import Journal
 from adf_format.migration.undo import undo
 from adf_format.schemas import LATEST
 from adf_format.terminal import visible
@@ -72,11 +73,15 @@ def migrate(paths: tuple[str, ...], format_name: str, quiet: bool, color: str, *
             return session.run(paths, session.undo)
         if wanted.report is None:
             return session.run(paths, session.migrate)
-        with opened("json", wanted.report, quiet, color) as report:
-            try:
-                return session.run(paths, session.migrate)
-            finally:
-                report.json(receipt.document(session.receipts))
+        session.receipts = journal = Journal(Path(wanted.report))
+        if journal.taken_over:
+            out.note(f"the receipt takes over {journal.taken_over} entries of a run that was interrupted")
+        try:
+            return session.run(paths, session.migrate)
+        finally:
+            with opened("json", wanted.report, quiet, color) as report:
+                report.json(receipt.document(journal.entries))
+            journal.close()
 
 
 @dataclass(frozen=True)
@@ -126,12 +131,12 @@ class Wanted:
 class Session:
     """One run over several files.
 
-    :ivar receipts: entries of the receipt, one for each migrated file
+    :ivar receipts: entries of the receipt, one for each migrated file, if one is wanted
     """
 
     out: Output
     wanted: Wanted
-    receipts: list[dict[str, Any]] = field(default_factory=list)
+    receipts: Journal | None = None
     results: list[dict[str, Any]] = field(default_factory=list)
     code: int = EXIT_OK
 
@@ -163,9 +168,9 @@ class Session:
                 outcome = migration.migrate_copy(path, self._target(path), order, progress)
             else:
                 outcome = migration.migrate(path, order, progress)
-            if wanted.report is not None and (outcome.backup or outcome.output):
+            if self.receipts is not None and (outcome.backup or outcome.output):
                 progress("receipt", 0)
-                self.receipts.append(receipt.entry(outcome, outcome.backup or path))
+                self.receipts.add(receipt.entry(outcome, outcome.backup or path))
         finally:
             progress.clear()
         return described(outcome, dry_run=wanted.dry_run)

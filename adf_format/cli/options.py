@@ -15,6 +15,7 @@ import click
 
 from adf_format.errors import UsageError
 from adf_format.terminal import Screen, harmless_json, screen
+from adf_format.wholefile import whole_file
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 SIDECARS = ("-wal", "-shm", "-journal")
@@ -118,17 +119,9 @@ def _whole_file(path: Path) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", errors="backslashreplace") as stream:
             yield stream
         return
-    target = path.resolve()
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("x", encoding="utf-8", errors="backslashreplace") as stream:
-            if target.exists():
-                partial.chmod(target.stat().st_mode & 0o777)
-            yield stream
-        refuse_database(target)  # perhaps the command itself has made one there
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as stream:
+        yield stream
+        refuse_database(path.resolve())  # perhaps the command itself has made one there
 
 
 def refuse_database(path: Path) -> None:

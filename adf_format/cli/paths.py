@@ -33,10 +33,11 @@ def agent_files(paths: Sequence[str]) -> Iterator[str]:
         if not found and path not in unreadable:
             empty.append(path)
     if unreadable:
-        more = f", nor can {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
+        more = f", nor can {', '.join(unreadable[1:])}" if len(unreadable) > 1 else ""
         raise UnreadableError(f"this folder cannot be read{more}", file=Path(unreadable[0]))
     if empty:
-        raise MissingFileError("there is no .adf in this folder", file=Path(empty[0]))
+        others = f", nor in {', '.join(empty[1:])}" if len(empty) > 1 else ""
+        raise MissingFileError(f"there is no .adf in this folder{others}", file=Path(empty[0]))
 
 
 def _inside(folder: str, unreadable: list[str]) -> Iterator[str]:

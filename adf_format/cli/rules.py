@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -11,6 +11,7 @@ import click
 
 from adf_format.cli.options import Output, common
 from adf_format.errors import EXIT_OK
+from adf_format.repair import fixes_of
 from adf_format.terminal import table
 from adf_format.validation.rule import FAMILIES, Example, Rule, Severity, all_rules
 from adf_format.validation.settings import named
@@ -60,6 +61,7 @@ def as_json(rule: Rule) -> dict[str, Any]:
         "what": rule.what,
         "why": rule.why,
         "fix": rule.fix,
+        "repairs": [{"class": str(fix.kind), "does": fix.does, "because": fix.because} for fix in fixes_of(rule.id)],
         "source": list(rule.source),
         "since": rule.since,
         "until": rule.until,
@@ -97,7 +99,7 @@ def _explained(rule: Rule, out: Output) -> str:
     facts = [
         ("what", rule.what),
         ("why", rule.why),
-        ("fix", rule.fix or "none is known"),
+        *_mending(rule),
         ("family", f"{rule.family}xx, {FAMILIES[rule.family]}"),
         ("versions", _versions(rule)),
         ("source", ", ".join(rule.source)),
@@ -106,6 +108,15 @@ def _explained(rule: Rule, out: Output) -> str:
     lines += [out.screen.wrapped(f"{name:<10}{text}", indent=2, hang=12) for name, text in facts]
     lines += ["", *_example("breaks it", rule.fires), "", *_example("does not, though it comes close", rule.silent)]
     return "\n".join(lines)
+
+
+def _mending(rule: Rule) -> Iterator[tuple[str, str]]:
+    """Yield what a person can do about a finding, and what `adf-format repair` can."""
+    fixes = fixes_of(rule.id)
+    if rule.fix or not fixes:
+        yield "fix", rule.fix or "none is known"
+    for fix in fixes:
+        yield "repair", f"{fix.kind}: {fix.does} ({fix.because})"
 
 
 def _versions(rule: Rule) -> str:

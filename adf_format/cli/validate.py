@@ -14,7 +14,7 @@ import click
 
 from adf_format.cli.options import Output, common, refuse_database, same_place
 from adf_format.cli.paths import agent_files
-from adf_format.errors import EXIT_FINDINGS, EXIT_OK, EXIT_UNREADABLE, AdfError, UsageError
+from adf_format.errors import EXIT_FINDINGS, EXIT_OK, EXIT_UNREADABLE, AdfError, UnreadableError, UsageError
 from adf_format.terminal import visible
 from adf_format.validation import baseline as baselines
 from adf_format.validation import settings as settings_files
@@ -161,8 +161,15 @@ def _settings(config: str | None, isolated: bool) -> Settings:
         raise UsageError("--config and --isolated exclude each other")
     if isolated:
         return Settings()
-    path = Path(config) if config else settings_files.find(Path.cwd())
+    path = Path(config) if config else settings_files.find(_here())
     return settings_files.load(path) if path else Settings()
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UnreadableError("the current folder is gone", hint="change to one that exists") from error
 
 
 @dataclass

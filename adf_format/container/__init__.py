@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .beside import Beside
 from .create import create
-from .failures import translate
+from .failures import translate, translate_writing
 from .integrity import Integrity, check_integrity
 from .model import Limits, Source
 from .reader import Container, open_readonly
@@ -24,4 +24,5 @@ __all__ = [
     "open_readonly",
     "stored_version",
     "translate",
+    "translate_writing",
 ]

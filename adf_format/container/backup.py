@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import time
@@ -12,7 +11,6 @@ from pathlib import Path
 from .locate import beside
 
 SUFFIX = ".bak"
-NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _PIECE = 1 << 20
 
 

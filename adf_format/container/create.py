@@ -11,7 +11,7 @@ import apsw
 from adf_format.errors import UnreadableError, UsageError
 
 from .backup import sync_folder
-from .failures import translate
+from .failures import translate_writing
 from .locate import beside
 
 _SIDECARS = ("-wal", "-shm", "-journal")
@@ -35,7 +35,7 @@ def create(path: str | Path, build: Callable[[apsw.Connection], None]) -> None:
         finally:
             _remove(draft)
     except (OSError, apsw.Error) as exc:
-        raise translate(exc, target) from exc
+        raise translate_writing(exc, target) from exc
 
 
 def refuse_existing(target: Path) -> None:

@@ -16,10 +16,11 @@ from adf_format.errors import (
     UnreadableError,
 )
 
-from .snapshot.problem import SnapshotError, from_os_error
+from .snapshot.problem import FULL, SnapshotError, from_os_error
 
 _RETRY = "try again when no other process is writing to it"
 _ROOM = "free some space or point TMPDIR to a larger folder"
+_NO_ROOM = "free some space and run it again; if there is space, a table has run out of ids"
 
 _Verdict = tuple[type[AdfError], str, str | None]
 _SQLITE: tuple[tuple[type[Exception], _Verdict], ...] = (
@@ -63,6 +64,16 @@ def translate(exc: BaseException, path: Path | None, place: str | None = None) -
         return kind(f"{start}{exc.detail}", path, place, hint)
     kind, message, hint = _judge(exc, path)
     return kind(message, path, place, hint)
+
+
+def translate_writing(exc: BaseException, path: Path, place: str | None = None) -> AdfError:
+    """As `translate`, in the words for a file that is being written."""
+    error = translate(exc, path, place)
+    if isinstance(exc, apsw.FullError) or (isinstance(exc, OSError) and exc.errno in FULL):
+        error.message, error.hint = "no room left on the disk", _NO_ROOM
+    elif isinstance(exc, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, PermissionError)):
+        error.message, error.hint = "the file may not be changed", "check the permissions of the file and its folder"
+    return error
 
 
 def _judge(exc: BaseException, path: Path | None) -> _Verdict:

@@ -27,7 +27,6 @@ _KINDS = (
 )
 _OTHER_LIBRARIES = frozenset({"_sqlite3", "pysqlite3", "sqlcipher3", "pysqlcipher3"})
 _DESCRIPTORS = Path("/dev/fd")
-_SMALLEST_LOG = wal.HEADER_SIZE + wal.FRAME_HEADER_SIZE
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def needs_copy(place: Place) -> bool:
     SQLite in this process has the file open: closing ours would drop its POSIX locks.
     """
     log = place.stamps["-wal"]
-    if log is not None and (log[2] >= _SMALLEST_LOG or beside(place.real, "-shm").exists()):
+    if log is not None and (log[2] > wal.HEADER_SIZE or beside(place.real, "-shm").exists()):
         return True
     return _journal_has_magic(place) or is_open_elsewhere(place)
 

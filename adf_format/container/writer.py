@@ -16,7 +16,7 @@ from adf_format.schemas import LATEST
 
 from . import backup as backups
 from .clock import Clock
-from .failures import translate
+from .failures import translate, translate_writing
 from .locate import beside, is_open_elsewhere, locate
 from .model import Limits, Source
 from .policy import authorize_writing, secure
@@ -151,16 +151,6 @@ def fold_log(connection: apsw.Connection, path: Path) -> None:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except apsw.BusyError as exc:
             raise _in_use(path) from exc
-
-
-def translate_writing(exc: BaseException, path: Path, place: str | None = None) -> AdfError:
-    """As `translate`, in the words for a file that is being written."""
-    error = translate(exc, path, place)
-    if isinstance(exc, apsw.FullError) or (isinstance(exc, OSError) and exc.errno in backups.NO_ROOM):
-        error.message, error.hint = "no room left on the disk", "free some space and run it again"
-    elif isinstance(exc, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, PermissionError)):
-        error.message, error.hint = "the file may not be changed", "check the permissions of the file and its folder"
-    return error
 
 
 def _peek(path: str | Path, newest: int | None) -> tuple[Source, int | None]:

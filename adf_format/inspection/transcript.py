@@ -105,7 +105,7 @@ def _highest(file: File) -> int:
     found.append(file.one(f"SELECT max(end_seq) FROM adf_audit WHERE typeof(end_seq) = 'integer' AND ({LOOP_SOURCES})"))
     if any(name == "sqlite_sequence" for _, name, _, _ in file.structure.objects):
         found.append(file.one("SELECT max(seq) FROM sqlite_sequence WHERE name = 'adf_loop'"))
-    return max([value for value in found if type(value) is int], default=0)
+    return max([0, *(value for value in found if type(value) is int)])
 
 
 def _merged(file: File, high: int) -> Iterator[Interval]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from adf_format.container import Container, open_for_change, open_readonly, stored_version, translate
+from adf_format.container import Container, open_for_change, open_readonly, stored_version, translate, translate_writing
 from adf_format.container import backup as backups
 from adf_format.container.create import publish, refuse_existing
 from adf_format.container.version import refuse_newer
@@ -129,7 +129,7 @@ def migrate_copy(path: str | Path, output: str | Path, order: Order = Order(), p
                 made.backup.unlink()
             publish(draft, target)
     except (OSError, apsw.Error) as exc:
-        raise translate(exc, target) from exc
+        raise translate_writing(exc, target) from exc
     made.file, made.output, made.backup = outcome.file, target, None
     return made
 

@@ -19,6 +19,7 @@ from adf_format.errors import UsageError
 from adf_format.smallfile import read_small
 from adf_format.validation.findings import Finding
 from adf_format.validation.report import FileReport
+from adf_format.validation.rule import all_rules
 
 SCHEMA = "urn:adf-format:output:baseline:1"
 
@@ -96,15 +97,21 @@ class Baseline:
 def load(path: Path) -> Baseline:
     """Read a baseline.
 
-    :raises UsageError: there is none, or it is not a baseline
+    :raises UsageError: there is none, it is not a baseline, or it names rules that are not known
     """
     try:
         document = json.loads(read_small(path))
+        if document["$schema"] != SCHEMA:
+            raise ValueError("another kind of document")
         entries = {name: dict(map(_parsed, listed)) for name, listed in document["files"].items()}
     except OSError as error:
         raise UsageError(f"the baseline cannot be read: {error.strerror}", file=path) from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise UsageError("this is not a baseline", file=path, hint="--write-baseline makes one") from error
+    unknown = {key.rule for listed in entries.values() for key in listed} - all_rules().keys()
+    if unknown:
+        text = f"the baseline knows {', '.join(sorted(unknown)[:5])}, which this version does not"
+        raise UsageError(text, file=path, hint="write it anew with --write-baseline")
     return Baseline(path, entries)
 
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection as mp_connection
 from multiprocessing import get_context
@@ -24,6 +25,7 @@ from adf_format.validation.report import FileReport, Stats
 TASKS_PER_WORKER = 1000  # so that nothing can pile up in one process
 GRACE_S = 2.0  # between the deadline that a check keeps by itself and the kill
 AHEAD = 1000  # reports kept waiting for a slow file before them
+SMALL = 1 << 18  # bytes: while a worker checks such a file, the next one may wait at its door
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,14 @@ class _Seat:
 
     process: Worker
     pipe: mp_connection.Connection
-    index: int | None = None
-    job: Job | None = None
+    given: deque[tuple[int, Job]] = field(default_factory=deque)  # the first is being checked, a second waits
     ends: float | None = None
     tasks: int = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether another job may wait here: only small ones, lest a file waits for a large one before it."""
+        return len(self.given) == 1 and self.tasks < TASKS_PER_WORKER and _is_small(self.given[0][1])
 
 
 @dataclass
@@ -107,51 +113,56 @@ class _Pool:
     check: Check
     seats: list[_Seat] = field(default_factory=list)
     done: dict[int, FileReport] = field(default_factory=dict)
+    waiting: deque[tuple[int, Job]] = field(default_factory=deque)
 
     def run(self, jobs: Iterator[Job]) -> Iterator[FileReport]:
-        waiting: deque[tuple[int, Job]] = deque()
         given = yielded = 0
         more = True
         while True:
-            while more and len(waiting) < self.resources.jobs and given - yielded < AHEAD:
+            while more and len(self.waiting) < self.resources.jobs and given - yielded < AHEAD:
                 job = next(jobs, None)
                 more = job is not None
                 if job is not None:
-                    waiting.append((given, job))
+                    self.waiting.append((given, job))
                     given += 1
-            self._assign(waiting)
+            self._assign()
             while yielded in self.done:
                 yield self.done.pop(yielded)
                 yielded += 1
             if yielded == given and not more:
                 return
-            if any(seat.job for seat in self.seats):
+            if any(seat.given for seat in self.seats):
                 self._collect()
 
-    def _assign(self, waiting: deque[tuple[int, Job]]) -> None:
-        for seat in [seat for seat in self.seats if seat.job is None]:
-            if waiting and seat.tasks >= TASKS_PER_WORKER:
+    def _assign(self) -> None:
+        for seat in [seat for seat in self.seats if not seat.given]:
+            if self.waiting and seat.tasks >= TASKS_PER_WORKER:
                 self._leave(seat)
-            elif waiting:
-                self._give(seat, *waiting.popleft())
-        while waiting and len(self.seats) < self.resources.jobs:
-            self._give(self._hire(), *waiting.popleft())
+            elif self.waiting:
+                self._give(seat)
+        while self.waiting and len(self.seats) < self.resources.jobs:
+            self._give(self._hire())
+        for seat in [seat for seat in self.seats if seat.open]:
+            if self.waiting and _is_small(self.waiting[0][1]):
+                self._give(seat)
 
-    def _give(self, seat: _Seat, index: int, job: Job) -> None:
-        seat.index, seat.job = index, job
+    def _give(self, seat: _Seat) -> None:
+        seat.given.append(self.waiting.popleft())
         seat.tasks += 1
+        if len(seat.given) == 1:
+            self._begin(seat)
+        with suppress(OSError):  # a worker that is gone shows when its reports are collected
+            seat.pipe.send(seat.given[-1][1])
+
+    def _begin(self, seat: _Seat) -> None:
         limit = self.resources.seconds
-        seat.ends = None if limit is None else time.monotonic() + limit + GRACE_S
-        try:
-            seat.pipe.send(job)
-        except OSError:
-            self._lost(seat)
+        seat.ends = None if limit is None or not seat.given else time.monotonic() + limit + GRACE_S
 
     def _collect(self) -> None:
         """Wait for a result, the end of a worker, or a deadline."""
         ends = min((seat.ends for seat in self.seats if seat.ends is not None), default=None)
         timeout = None if ends is None else max(0.0, ends - time.monotonic())
-        ready = mp_connection.wait([seat.pipe for seat in self.seats if seat.job], timeout)
+        ready = mp_connection.wait([seat.pipe for seat in self.seats if seat.given], timeout)
         for seat in list(self.seats):
             if seat.pipe in ready:
                 self._receive(seat)
@@ -164,9 +175,9 @@ class _Pool:
         except (EOFError, OSError):
             self._lost(seat)
             return
-        assert seat.index is not None  # noqa: S101
-        self.done[seat.index] = report
-        seat.index = seat.job = seat.ends = None
+        index, _ = seat.given.popleft()
+        self.done[index] = report
+        self._begin(seat)
 
     def _late(self, seat: _Seat) -> None:
         self._fail(seat, f"took longer than {self.resources.seconds:g} s and was stopped", "--timeout allows more")
@@ -178,8 +189,11 @@ class _Pool:
         self._fail(seat, f"the check ended without a result: {_cause(seat.process.exitcode)}", "please report it")
 
     def _fail(self, seat: _Seat, what: str, hint: str) -> None:
-        if seat.job is not None and seat.index is not None:
-            self.done[seat.index] = _failure(seat.job, what, hint)
+        """Give up the file that is being checked; one that waited behind it goes to another worker."""
+        if seat.given:
+            index, job = seat.given.popleft()
+            self.done[index] = _failure(job, what, hint)
+        self.waiting.extendleft(reversed(seat.given))
         self._leave(seat)
 
     def _hire(self) -> _Seat:
@@ -206,6 +220,13 @@ class _Pool:
     def close(self) -> None:
         for seat in list(self.seats):
             self._leave(seat)
+
+
+def _is_small(job: Job) -> bool:
+    try:
+        return os.stat(job.path).st_size <= SMALL  # noqa: PTH116 - a Path costs more than the question
+    except (OSError, ValueError):
+        return False
 
 
 def _start_method() -> str:

@@ -1,11 +1,13 @@
 """Findings, and the collector that groups and bounds them.
 
-Identical findings (same rule, place and text) become one with a count and example rows. What was left out is
-counted and said, never dropped in silence.
+Identical findings (same rule, place and text) become one with a count and example rows. Those whose texts begin with
+the value that is wrong are told apart a few times at one place, then gathered. What was left out is counted and said,
+never dropped in silence.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +16,8 @@ from adf_format.validation.rule import Rule, Severity
 
 MAX_EXAMPLES = 5
 MAX_GROUPS = 50
+MAX_VALUES = 5  # different values told apart for one rule at one place
+_VALUE = re.compile(r"""(?:".*"|-?[\d.e+-]+) (?:is|does) """, re.DOTALL)  # a text that shows a value first
 
 
 @dataclass
@@ -63,6 +67,7 @@ class Collector:
         self.version = version
         self._groups: dict[tuple[object, ...], Finding] = {}
         self._per_rule: dict[str, int] = {}
+        self._texts: dict[tuple[object, ...], int] = {}
         self.left_out: dict[str, int] = {}
 
     def wants(self, rule: Rule) -> bool:
@@ -80,12 +85,17 @@ class Collector:
         pointer: str | None = None,
         fix: str | None = None,
     ) -> None:
-        """Report one finding. Findings that differ only in row and array index are grouped."""
+        """Report one finding. Findings that differ only in row and array index are grouped (see the module)."""
         if not self.wants(rule):
             return
-        key = (rule.id, table, column, _shape(pointer), message)
+        place = (rule.id, table, column, _shape(pointer))
+        key: tuple[object, ...] = (*place, message)
         group = self._groups.get(key)
+        if group is None and self._texts.get(place, 0) >= MAX_VALUES and _VALUE.match(message):
+            key, message = (*place, None), f"{message}; others differ in their values"
+            group = self._groups.get(key)
         if group is None:
+            self._texts[place] = self._texts.get(place, 0) + 1
             if self._per_rule.get(rule.id, 0) >= MAX_GROUPS:
                 self.left_out[rule.id] = self.left_out.get(rule.id, 0) + 1
                 return

@@ -83,6 +83,8 @@ class Settings:
 
     def options_for(self, path: str, options: Options) -> Options:
         """Return the options for one file: those of all files, less its `per-file-ignores`."""
+        if not self.per_file_ignores:
+            return options
         text = Path(path).as_posix()
         inside = _relative(text, self.base)
         ignored = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -183,3 +184,55 @@ def test_new_shows_no_raw_control_character_of_a_configuration(adf: Any, tmp_pat
     (tmp_path / "c.json").write_text(json.dumps({"id": "a\x1b[31m\x00"}))
     result = adf("new", tmp_path / "n.adf", "--config", tmp_path / "c.json")
     assert result.out.rstrip("\n").isprintable()
+
+
+def test_every_folder_without_an_agent_is_named(adf: Any, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    result = adf("validate", tmp_path / "one", tmp_path / "two")
+    assert result.code == 3
+    assert result.err == (
+        f"adf-format: {tmp_path / 'one'}: there is no .adf in this folder, nor in {tmp_path / 'two'}\n"
+    )
+
+
+def test_a_working_folder_that_is_gone_is_said(adf: Any, agent: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    result = adf("validate", agent)
+    assert (result.code, result.out) == (3, "")
+    assert result.err == "adf-format: the current folder is gone (change to one that exists)\n"
+    assert adf("validate", "--isolated", "--jobs", "0", agent).code == 0
+
+
+def test_a_demo_that_cannot_go_on_takes_its_files_along(
+    adf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = adf("demo", "--dir", tmp_path / "d")
+    assert result.code == 3
+    assert "No space left" in result.err
+    assert not list((tmp_path / "d").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [(apsw.FullError("full"), "no room left on the disk"), (OSError(errno.ENOSPC, "full"), "no room left on the disk")],
+)
+def test_a_full_disk_is_no_matter_of_temporary_folders(
+    adf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, word: str
+) -> None:
+    def full(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sys.modules["adf_format.container.create"], "_fill", full)
+    result = adf("new", tmp_path / "a.adf")
+    assert result.code == 3
+    assert word in result.err
+    assert "TMPDIR" not in result.err
+    assert not list(tmp_path.iterdir())

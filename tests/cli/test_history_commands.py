@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from adf_format import sample
 from adf_format.audit import compress, encode_loop
 from adf_format.schemas.store import document, registry
 
-REAL = Path(os.environ.get("ADF_FORMAT_REAL_FILES", "/tmp/rf"))  # noqa: S108 - read only, absent elsewhere
+REAL = Path(__file__).resolve().parents[3] / "shared" / "real-files"  # read only, absent elsewhere
 DAMAGED = REAL / "v0.3.2_audited_corrupt.adf"
 LINE = "urn:adf-format:output:audit-export-line:1"
 

@@ -202,13 +202,15 @@ def test_demo_goes_through_and_leaves_nothing(adf: Any, tmp_path: Path, monkeypa
     result = adf("demo")
     assert (result.code, result.err) == (0, "")
     assert "NOT VALID" in result.out
+    assert "the receipt holds" in result.out
     assert "The files are gone" in result.out
     assert os.listdir(tmp_path) == []  # noqa: PTH208
 
 
 def test_demo_keeps_its_files_when_asked(adf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert adf("demo", "--dir", tmp_path / "d").code == 0
-    assert sorted(path.name for path in (tmp_path / "d").iterdir()) == ["ada.adf", "broken.adf", "broken.json"]
+    kept = ["ada.adf", "broken.adf", "broken.json", "old.adf", "old.adf.bak", "receipt.json"]
+    assert sorted(path.name for path in (tmp_path / "d").iterdir()) == kept
     assert adf("demo", "--dir", tmp_path / "d").code == 2
     (tmp_path / "t").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))

@@ -65,7 +65,13 @@ def test_a_log_is_merged(folder: Path, tmp_path: Path, damage: str) -> None:
     if damage == "short":
         os.truncate(beside(path, "-wal"), 32 + (24 + 4096) * 3 + 50)
     facts = copy(path, tmp_path / "out")
-    expected = {"none": "end", "uncommitted": "uncommitted", "salt": "salt", "page": "page-number", "short": "end"}
+    expected = {
+        "none": "end",
+        "uncommitted": "uncommitted",
+        "salt": "salt",
+        "page": "page-number",
+        "short": "uncommitted",
+    }
     assert facts["ended"] == expected[damage]
     assert count(tmp_path / "out") == (303 if damage in {"none", "uncommitted"} else 6)
 

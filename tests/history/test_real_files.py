@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from adf_format.container import open_readonly
 from adf_format.history import Item, coverage, resolve, trace, transcript
 
-REAL = Path(os.environ.get("ADF_FORMAT_REAL_FILES", "/tmp/rf"))  # noqa: S108 - read only, absent elsewhere
+REAL = Path(__file__).resolve().parents[3] / "shared" / "real-files"  # read only, absent elsewhere
 MANIFEST: list[dict[str, Any]] = (
     json.loads((REAL / "manifest.json").read_text("utf-8"))["files"] if (REAL / "manifest.json").is_file() else []
 )

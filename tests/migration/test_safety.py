@@ -28,7 +28,7 @@ from adf_format.migration.rehearsal import Rehearsal
 from adf_format.migration.work import Work
 from adf_format.schemas import LATEST
 
-INSTANTS = int(os.environ.get("ADF_TEST_KILLS", "60"))  # 200 before a release
+INSTANTS = int(os.environ.get("ADF_TEST_KILLS", "200"))
 ORDER = Order(now=NOW)
 DESCRIPTORS = Path("/proc/self/fd")
 

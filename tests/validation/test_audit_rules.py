@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tracemalloc
@@ -27,7 +26,7 @@ from adf_format.validation.rules.audit.model import AuditRow, Numbers
 from adf_format.validation.rules.audit.order import Order
 
 TIME = 1_767_225_600_000
-REAL = Path(os.environ.get("ADF_FORMAT_REAL_FILES", "/tmp/rf"))  # noqa: S108 - read only, absent elsewhere
+REAL = Path(__file__).resolve().parents[3] / "shared" / "real-files"  # read only, absent elsewhere
 LIVE = "INSERT INTO adf_loop (seq, role, content_json, created_at) VALUES ({seq}, 'user', {content}, 1)"
 MARK = "INSERT INTO sqlite_sequence VALUES ('adf_loop', 1000)"
 
@@ -634,3 +633,47 @@ def test_default_validation_of_a_large_archive_stays_below_150_mb(tmp_path: Path
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 150 * 1024
+
+
+class TestRowsNowhere:
+    """ADF534: what lies in no range and is not live is nowhere."""
+
+    ON = 'UPDATE adf_config SET config_json = \'{"name":"Ada","audit":{"loop":true}}\''
+    ADD = "INSERT INTO adf_loop (seq, role, content_json, created_at) VALUES ({}, 'user', '[]', 1)"
+    SNAPSHOT = (
+        "INSERT INTO adf_audit (source, entry_count, size_bytes, data, created_at, start_seq, end_seq)"
+        " VALUES ('loop:main', 1, 2, x'00', 1, {}, {})"
+    )
+
+    def look(self, path: Path, *statements: str) -> tuple[list[str], Context]:
+        found, context = inspect(build(path, self.ON, *statements), audit, Depth.DEEP)
+        return [one.message for one in found if one.rule == "ADF534"], context
+
+    def test_each_gap_is_told_with_its_rows(self, tmp_path: Path) -> None:
+        rows = (self.ADD.format(seq) for seq in (2, 6, 9))
+        told, _ = self.look(tmp_path / "a.adf", *rows, self.SNAPSHOT.format(3, 4))
+        assert told == [
+            "S1 is neither live nor in a snapshot",
+            "S5 is neither live nor in a snapshot",
+            "S7 to S8 (2 rows) are neither live nor in a snapshot",
+        ]
+
+    def test_ranges_may_overlap_and_reach_over_live_rows(self, tmp_path: Path) -> None:
+        ranges = (self.SNAPSHOT.format(*one) for one in ((1, 9), (2, 3), (-5, 4), (8, 11)))
+        told, _ = self.look(tmp_path / "a.adf", self.ADD.format(5), self.ADD.format(13), *ranges)
+        assert told == ["S12 is neither live nor in a snapshot"]
+
+    def test_rows_that_went_at_the_end_count_too(self, tmp_path: Path) -> None:
+        told, _ = self.look(tmp_path / "a.adf", self.ADD.format(4), "UPDATE adf_loop SET seq = 1", self.ADD.format(2))
+        assert told == ["S3 to S4 (2 rows) are neither live nor in a snapshot"]
+
+    def test_what_may_be_in_a_snapshot_without_a_range_is_not_said_to_be_nowhere(self, tmp_path: Path) -> None:
+        told, context = self.look(tmp_path / "a.adf", self.ADD.format(4), self.SNAPSHOT.format("NULL", "NULL"))
+        assert told == []
+        assert any("has no range" in one["why"] for one in context.stats.not_checked)
+
+    def test_many_gaps_are_counted_after_a_few(self, tmp_path: Path) -> None:
+        told, _ = self.look(tmp_path / "a.adf", *(self.ADD.format(3 * number) for number in range(1, 31)))
+        assert told[:2] == [f"S{start} to S{start + 1} (2 rows) are neither live nor in a snapshot" for start in (1, 4)]
+        assert len(told) == 21
+        assert told[-1] == "20 rows in 10 further gaps are neither live nor in a snapshot"

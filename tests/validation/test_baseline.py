@@ -14,7 +14,7 @@ from report_samples import BROKEN, CLEAN, ERROR, UNREADABLE, WARNING
 
 from adf_format.errors import UsageError
 from adf_format.schemas.store import document, registry
-from adf_format.validation.baseline import Baseline, fingerprint, key_of, load
+from adf_format.validation.baseline import SCHEMA, Baseline, fingerprint, key_of, load
 from adf_format.validation.findings import Finding
 from adf_format.validation.report import FileReport
 from adf_format.validation.rule import Severity
@@ -120,6 +120,8 @@ def test_a_baseline_is_read_as_it_was_written_and_keeps_its_schema(tmp_path: Pat
         "[]",
         "{}",
         '{"files": []}',
+        '{"files": {}}',
+        '{"$schema": "urn:adf-format:output:validate:1", "files": {}}',
         '{"files": {"a": [{"rule": 1, "count": 1}]}}',
         '{"files": {"a": [{"rule": "x"}]}}',
         "[" * 9999,
@@ -135,3 +137,12 @@ def test_what_is_no_baseline_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_missing_baseline_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load(tmp_path / "none.json")
+
+
+def test_a_baseline_with_rules_that_are_not_known_is_refused(tmp_path: Path) -> None:
+    """It would hide nothing, or was written by a newer version: either way its owner should hear of it."""
+    path = tmp_path / "known.json"
+    entry = {"rule": "ADF999", "count": 1}
+    path.write_text(json.dumps({"$schema": SCHEMA, "files": {"a.adf": [entry]}}))
+    with pytest.raises(UsageError, match="ADF999, which this version does not"):
+        load(path)

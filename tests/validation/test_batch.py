@@ -14,12 +14,19 @@ from pathlib import Path
 
 import pytest
 
+from adf_format.validation import batch
 from adf_format.validation.batch import AHEAD, TASKS_PER_WORKER, Job, Resources, available_cpus, validate_many
 from adf_format.validation.engine import Options
 from adf_format.validation.report import FileReport
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and parent death signals are Linux's")
 MB = 1 << 20
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["one-at-a-time", "next-at-the-door"])
+def waiting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every law holds whether or not the next file already waits at a worker (as small ones do)."""
+    monkeypatch.setattr(batch, "_is_small", lambda _: request.param)
 
 
 def jobs(*paths: str) -> list[Job]:
@@ -82,6 +89,18 @@ def test_a_crash_is_the_error_line_of_one_file(path: str, words: str) -> None:
     assert words in str(reports[1].error)
     assert str(reports[1].error).startswith(f"{path}: ")
     assert "\n" not in str(reports[1].error)
+
+
+def test_a_file_that_waited_behind_a_crash_is_checked_by_the_next_worker() -> None:
+    reports = run("signal:SIGKILL", "a", "exit:3", "exit:3", "b", resources=Resources(1, 60, 512))
+    assert [report.path for report in reports] == ["signal:SIGKILL", "a", "exit:3", "exit:3", "b"]
+    assert [bool(report.error) for report in reports] == [True, False, True, True, False]
+
+
+def test_the_time_of_a_file_begins_when_it_is_its_turn() -> None:
+    """Files that wait behind a slow one have their whole time still before them."""
+    reports = run("sleep:2", "sleep:2", "sleep:2", resources=Resources(1, 1.5))
+    assert [report.error for report in reports] == [None, None, None]
 
 
 def test_a_file_that_takes_too_long_is_stopped() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import threading
@@ -11,6 +12,7 @@ import apsw
 import pytest
 from family_support import build, inspect, leave_log, rules, told
 
+from adf_format.container.integrity import MOST
 from adf_format.schemas import LATEST, OLDEST, storage_version
 from adf_format.validation import engine
 from adf_format.validation.context import Depth
@@ -100,7 +102,7 @@ def test_a_hundred_damaged_rows_give_few_findings(tmp_path: Path) -> None:
     path = build(tmp_path / "a.adf", ROWS, *swap("idx_adf_logs_level", "idx_adf_logs_origin"))
     found, _ = inspect(path, container)
     assert len(found) == 2
-    assert sum(one.count for one in found) == integrity.MOST
+    assert sum(one.count for one in found) == MOST
 
 
 def test_values_that_the_row_rules_look_at_are_not_reported_twice(tmp_path: Path) -> None:
@@ -164,7 +166,10 @@ def test_a_schema_that_needs_the_runtime_is_checked_as_far_as_it_goes(
     )
     found, context = inspect(path, container)
     assert {(one.rule, one.table) for one in found} == {("ADF101", "adf_logs")}
-    assert [entry["what"] for entry in context.stats.not_checked] == ["integrity of all pages"]
+    assert [entry["what"] for entry in context.stats.not_checked] == [
+        "integrity of all pages",
+        "integrity of local_x",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -281,6 +286,22 @@ def test_an_unfinished_transaction_at_the_end_of_the_log_is_told(tmp_path: Path,
     found, context = inspect(path, container)
     assert [one.rule for one in found] == ["ADF107"]
     assert context.meta["status"].value == "busy"
+
+
+@pytest.mark.parametrize("kept", [33, 40, 55, 56, 57, 500])
+def test_a_log_that_is_cut_in_its_first_frame_is_told(tmp_path: Path, kept: int) -> None:
+    """However little of the transaction was written: somebody began one."""
+    path = leave_log(build(tmp_path / "a.adf"), BUSY)
+    os.truncate(path.with_name(path.name + "-wal"), kept)
+    found, context = inspect(path, container)
+    assert [one.rule for one in found] == ["ADF107"]
+    assert context.container.source.wal_frames == 0
+
+
+def test_a_log_of_a_header_alone_is_no_news(tmp_path: Path) -> None:
+    path = leave_log(build(tmp_path / "a.adf"), BUSY)
+    os.truncate(path.with_name(path.name + "-wal"), 32)
+    assert rules(path, container) == set()
 
 
 def test_old_frames_behind_a_restarted_log_are_everyday(tmp_path: Path) -> None:

@@ -186,3 +186,22 @@ def test_the_summary_counts_files_and_places() -> None:
     assert got == {
         "files": 3, "valid": 1, "invalid": 1, "unreadable": 1, "infos": 0, "warnings": 3, "errors": 3,
     }  # fmt: skip
+
+
+def test_many_wrong_values_of_one_column_become_one_finding_after_a_few() -> None:
+    """A million wrong numbers are one fault; a million missing keys with names of their own are told by name."""
+    found = collector()
+    for number in range(1000):
+        found.report(ERROR, f"{number} is below 0", table="t", rowid=number, column="c")
+        found.report(ERROR, f"{number} is below 0", table="t", rowid=number, column="d")
+    for number in range(10):
+        found.report(ERROR, f"the key {number} is missing", table="t", rowid=1, column="e")
+    of_c = [one for one in found.findings() if one.column == "c"]
+    assert [one.message for one in of_c] == [
+        *(f"{number} is below 0" for number in range(5)),
+        "5 is below 0; others differ in their values",
+    ]
+    assert sum(one.count for one in of_c) == 1000
+    assert [example["rowid"] for example in of_c[-1].examples] == [5, 6, 7, 8, 9]
+    assert sum(one.column == "e" for one in found.findings()) == 10
+    assert found.left_out == {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from adf_format.validation.context import Depth
 from adf_format.validation.rules import transcript
 from adf_format.validation.rules.transcript import order, tools
 
-REAL = Path(os.environ.get("ADF_FORMAT_REAL_FILES", "/tmp/rf"))  # noqa: S108 - read only, absent elsewhere
+REAL = Path(__file__).resolve().parents[3] / "shared" / "real-files"  # read only, absent elsewhere
 CONFIG = {"name": "Ada", "loops": [{"name": "gardener"}, {"name": "reviewer"}]}
 
 

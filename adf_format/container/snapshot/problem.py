@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC, errno.EFBIG}
+FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC, errno.EFBIG}
 _MISSING = {errno.ENOENT, errno.ENOTDIR}
 _DENIED = {errno.EACCES, errno.EPERM}
 
@@ -25,7 +25,7 @@ class SnapshotError(Exception):
 def from_os_error(exc: OSError) -> SnapshotError:
     """The kind of an operating system error."""
     text = exc.strerror or str(exc)
-    for kind, numbers in (("full", _FULL), ("missing", _MISSING), ("denied", _DENIED)):
+    for kind, numbers in (("full", FULL), ("missing", _MISSING), ("denied", _DENIED)):
         if exc.errno in numbers:
             return SnapshotError(kind, text)
     return SnapshotError("io", text)

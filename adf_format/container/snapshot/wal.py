@@ -132,7 +132,8 @@ def _read_frames(fd: int, head: Header, slots: int, alive: Callable[[], None]) -
         if commit:
             log.pages.update(pending)
             log.frames, log.database_pages, pending = index + 1, commit, {}
-    if pending and log.ended == "end":
+    begun = (os.fstat(fd).st_size - HEADER_SIZE) % step  # bytes of a frame that was not written to its end
+    if log.ended == "end" and (pending or begun):
         log.ended = "uncommitted"
     log.ignored = slots - log.frames
     return log

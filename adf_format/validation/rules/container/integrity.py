@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any
+from collections.abc import Iterator
 
-import apsw
-
+from adf_format.container import Beside, Integrity, check_integrity
+from adf_format.container.integrity import STOPPED, statement
 from adf_format.schemas.checker import brief
-from adf_format.schemas.ddl import quote_any
 from adf_format.validation.context import Context, Depth
 from adf_format.validation.rules.container.catalogue import INTEGRITY
 
 LARGE = 4 << 20
 """Bytes of a file from which a thread is worth its start."""
 
-MOST = 100
-"""Messages asked for; SQLite stops there."""
+UNAVAILABLE = "the schema needs a function or collation that is not available"
 
 _INDEX = (
     (re.compile(r"row \d+ missing from index (.+)", re.DOTALL), "rows are missing from the index {}"),
@@ -37,54 +33,31 @@ def check(context: Context) -> None:
 
     For a large file it runs beside the other checks, and is told after them.
     """
-    pragma = "quick_check" if context.depth == Depth.QUICK else "integrity_check"
-    sql = f"PRAGMA {pragma}({MOST})"
-    beside = context.container.beside(sql) if context.container.source.size >= LARGE else None
+    quick = context.depth == Depth.QUICK
+    container = context.container
+    beside = container.beside(statement(quick=quick)) if container.source.size >= LARGE else None
     if beside is None:
-        _tell(context, pragma, partial(_ask, context, sql))
+        _tell(context, check_integrity(container, quick=quick))
     else:
-        finish = partial(_tell, context, pragma, lambda: _lines(beside.rows()))
-        context.waiting.append(("integrity", finish, beside.close))
+        context.waiting.append(("integrity", lambda: _tell_later(context, beside, quick=quick), beside.close))
 
 
-def _tell(context: Context, pragma: str, ask: Callable[[], list[str]]) -> None:
-    owners = dict(_owners(context))
-    for message in _messages(context, pragma, ask):
+def _tell_later(context: Context, beside: Beside, *, quick: bool) -> None:
+    _tell(context, check_integrity(context.container, quick=quick, ask=beside.rows))
+
+
+def _tell(context: Context, found: Integrity) -> None:
+    if not (found.whole or found.stopped):
+        context.not_checked("integrity of all pages", UNAVAILABLE)
+    for table in found.stopped:
+        text = STOPPED if table else f"{STOPPED}; tables are checked one by one"
+        context.report(INTEGRITY, text, table=table or None)
+    for table, _ in found.unchecked:
+        context.not_checked(f"integrity of {brief(table)[1:-1]}", UNAVAILABLE)
+    owners = dict(_owners(context)) if found.complaints else {}
+    for message in found.complaints:
         for line in message.split("\n"):
             _report(context, line, owners)
-
-
-def _messages(context: Context, pragma: str, ask: Callable[[], list[str]]) -> list[str]:
-    try:
-        return ask()
-    except apsw.CorruptError:
-        context.report(INTEGRITY, "the check stops at a damaged page; tables are checked one by one")
-        return _each(context, pragma)
-    except (apsw.SQLError, apsw.AuthError):
-        context.not_checked("integrity of all pages", "the schema needs a function or collation that is not available")
-        return _each(context, pragma)
-
-
-def _ask(context: Context, sql: str) -> list[str]:
-    return _lines(context.container.connection.execute(sql).fetchall())
-
-
-def _lines(found: list[Any]) -> list[str]:
-    lines = [str(row[0]) for row in found]
-    return [] if lines == ["ok"] else lines
-
-
-def _each(context: Context, pragma: str) -> list[str]:
-    """Check each table of the format by itself."""
-    found: list[str] = []
-    for name in context.structure.tables:
-        try:
-            found += _ask(context, f"PRAGMA {pragma}({quote_any(name)})")
-        except apsw.CorruptError:
-            context.report(INTEGRITY, "the check stops at a damaged page", table=name)
-        except (apsw.SQLError, apsw.AuthError):
-            context.not_checked(f"integrity of {name}", "it needs a function or collation that is not available")
-    return found
 
 
 def _owners(context: Context) -> Iterator[tuple[str, str]]:

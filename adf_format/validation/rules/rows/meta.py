@@ -119,7 +119,9 @@ def _check_key(context: Context, key: str, row: Meta, entry: metakeys.MetaKey) -
         context.report(broken, text, **place, column="protection")
     if entry.per_loop and ":" in key:
         loop = key.partition(":")[2]
-        if loop not in context.declared_loops:
+        if loop == "main":
+            context.report(LOOP_KEY, f"{entry.name!r} is kept under the name of main, whose key has no name", **place)
+        elif loop not in context.declared_loops:
             context.report(LOOP_KEY, f"{entry.name!r} is kept for a loop that is not declared", **place)
     if isinstance(row.value, str) and key != VERSION_KEY:
         _check_value(context, row.value, entry, place)

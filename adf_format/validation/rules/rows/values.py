@@ -18,7 +18,7 @@ CRON = rule(
     "ADF330",
     "unparsable-cron",
     Severity.WARNING,
-    what="A cron schedule is an expression of five fields that can be parsed.",
+    what="A cron schedule is an expression of five fields that can be parsed, and of a time that comes.",
     why="The timer never fires again, and nothing says so.",
     source=("CFG 4.1",),
     fires='UPDATE adf_timers SET schedule_json = \'{"mode":"cron","cron":"99 * * * *"}\' WHERE id = 3',
@@ -113,7 +113,7 @@ class TimerValues:
     def _cron(self, rowid: int, schedule: dict[str, Any]) -> None:
         expression = schedule.get("cron")
         if schedule.get("mode") == "cron" and isinstance(expression, str) and not parses(expression):
-            text = f"{brief(expression)} cannot be parsed as a cron expression of five fields"
+            text = f"{brief(expression)} is no cron expression of five fields, or of a day that never comes"
             place = {"table": "adf_timers", "rowid": rowid, "column": "schedule_json", "pointer": "/cron"}
             self._report(CRON, text, **place)
 

@@ -11,13 +11,14 @@ from adf_format import rows
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import Decoded, decode
 from adf_format.validation.context import Batch, Columns, Context
+from adf_format.validation.hashset import HashSet
 from adf_format.validation.rule import Rule, Severity, rule
 from adf_format.validation.rules.transcript import order
 from adf_format.validation.rules.transcript.blocks import CONTEXT, SUMMARY, blocks_of, first_text
 from adf_format.validation.rules.transcript.examples import call, put, result, say
 
 LOOPS = 10_000  # loops followed at once; the format allows 16 beside main
-IDS = 250_000  # ids remembered to notice one that comes again
+IDS = 500_000  # ids remembered to notice one that comes again
 
 UNANSWERED = rule(
     "ADF603",
@@ -119,7 +120,7 @@ class ToolCalls:
         self._moved = order.moved_rows(context)
         order.check_keys(context, self._moved)
         self._turns: dict[object, Turn] = {}
-        self._ids: set[int] = set()
+        self._ids = HashSet()
 
     def batch(self, batch: Batch) -> bool:
         """Look at some rows at once, if their JSON is sound and they stand where they are displayed."""
