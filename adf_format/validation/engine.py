@@ -151,8 +151,20 @@ def choose(context: Context) -> Choice:
             checks = [one for one in visitors(table) if _applies(context, one, (table,), chosen)]
             if checks := [one for one in checks if _columns(context, one, chosen)]:
                 chosen.visits[table] = checks
+        chosen.not_checked += _rows_missing(context)
     choice: Choice = known[key]
     return choice
+
+
+def _rows_missing(context: Context) -> list[tuple[str, str]]:
+    """Name the tables that the format has and the file lacks."""
+    missing = [table for table in context.version.tables if table not in context.structure.tables]
+    wants = context.collector.wants
+    return [
+        (f"rows of {table}", f"the table {table} is missing")
+        for table in missing
+        if any(wants(rule) for one in visitors(table) for rule in one.rules)
+    ]
 
 
 @cache

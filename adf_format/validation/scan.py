@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from adf_format import rows
 from adf_format.jsontext import Decoded, decode_or_error, decode_sure
 from adf_format.schemas import Column
 from adf_format.schemas.tables import load
-from adf_format.validation.context import Batch, Columns, Context, Visit
-from adf_format.validation.faults import guarded, record
+from adf_format.validation.context import Batch, Columns, Context, RowVisitor, Visit
+from adf_format.validation.faults import failed, guarded
 
 MANY = 64  # rows that are decoded and shown together
 HEAVY = 1 << 20  # characters of text after which a group is full
@@ -33,22 +33,22 @@ def run(context: Context, name: str, visits: list[Visit]) -> None:
         context.not_checked(f"rows of {name}", why)
         return
     plan = _plan(table.urn, tuple(column.name for column in table.columns if column.name in actual.columns))
-    watchers: dict[Look, _Watcher] = {}
-    for visit in visits:
-        guarded(context, visit.name, partial(_enter, watchers, visit, context, plan.columns))
+    watchers = list(_enter(context, plan.columns, visits))
     found = rows.scan(context.container.connection, name, plan.names, sizes=SIZES_ONLY.get(name, ()))
     context.stats.rows[name] = 0
     for batch in _batches(context, plan, found):
-        for look, watcher in tuple(watchers.items()):
+        for watcher in tuple(watchers):
             try:
                 if watcher.batch is None or not watcher.batch(batch):
+                    look = watcher.check.row
                     for row, json in zip(batch.rows, batch.json, strict=True):
                         look(row[0], row, json)
             except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
-                _leave(context, watchers, look, error)
+                failed(context, watcher.name, error)
+                watchers.remove(watcher)
         context.stats.rows[name] += len(batch.rows)
-    for watcher in watchers.values():
-        guarded(context, watcher.name, watcher.finish)
+    for watcher in watchers:
+        guarded(context, watcher.name, watcher.check.finish)
 
 
 @dataclass(frozen=True)
@@ -76,28 +76,22 @@ def _plan(urn: str, names: tuple[str, ...]) -> Plan:
     return Plan(names, Columns(table.name, MappingProxyType(position)), heavy, json)
 
 
-Look = Callable[[int, rows.Row, dict[str, Any]], None]
-
-
-class _Watcher(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Watcher:
     name: str
+    check: RowVisitor
     batch: Callable[[Batch], bool] | None
-    finish: Callable[[], None]
 
 
-def _enter(watchers: dict[Look, _Watcher], visit: Visit, context: Context, columns: Columns) -> None:
-    check = visit.make(context, columns)
-    watchers[check.row] = _Watcher(visit.name, getattr(check, "batch", None), check.finish)
-
-
-def _leave(context: Context, watchers: dict[Look, _Watcher], look: Look, error: Exception) -> None:
-    """Take a check that failed out of the scan; the others go on.
-
-    :raises MemoryError: that is why it failed
-    """
-    if isinstance(error, MemoryError):
-        raise error
-    record(context, watchers.pop(look).name, error)
+def _enter(context: Context, columns: Columns, visits: list[Visit]) -> Iterator[_Watcher]:
+    """Yield the checks that begin without an error."""
+    for visit in visits:
+        try:
+            check = visit.make(context, columns)
+        except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
+            failed(context, visit.name, error)
+        else:
+            yield _Watcher(visit.name, check, getattr(check, "batch", None))
 
 
 def _batches(context: Context, plan: Plan, found: Iterable[rows.Row]) -> Iterator[Batch]:

@@ -102,7 +102,7 @@ class _Reading:
     def __init__(self, row: AuditRow, source: Source) -> None:
         self._row = row
         self._source = source
-        self._shape = shape.Shape(source)
+        self._shape = shape.shape_of(source.format, source.container)
         self._order = order.Order(row)
         self._content = Content()
         self.broken = 0

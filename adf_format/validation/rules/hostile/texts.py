@@ -7,6 +7,7 @@ text settle that; only what fails them is walked through.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 from adf_format.errors import JsonTextError
@@ -81,10 +82,14 @@ class Texts:
 
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context, self._table = context, columns.table
-        names = config_names(context.config) if columns.table == "adf_config" else ()
-        self._names = frozenset(pointer for pointer, _ in names)
         self._json = _present(JSON_COLUMNS, columns)
         self._plain = _present(TEXT_COLUMNS, columns)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Pointers of the names in the configuration."""
+        names = config_names(self._context.config) if self._table == "adf_config" else ()
+        return frozenset(pointer for pointer, _ in names)
 
     def batch(self, batch: Batch) -> bool:
         """Whether none of the texts can hold anything that is looked for."""
