@@ -17,6 +17,7 @@ from adf_format.validation.faults import failed, guarded
 
 MANY = 64  # rows that are decoded and shown together
 HEAVY = 1 << 20  # characters of text after which a group is full
+SLIGHT = 4 * HEAVY // MANY  # bytes of a file whose groups need not be weighed: no value is longer than the file
 SIZES_ONLY = {"adf_files": ("content",), "adf_audit": ("data",)}
 
 
@@ -96,7 +97,8 @@ def _enter(context: Context, columns: Columns, visits: list[Visit]) -> Iterator[
 
 def _batches(context: Context, plan: Plan, found: Iterable[rows.Row]) -> Iterator[Batch]:
     """Yield the rows in groups of bounded size; what was fetched before an error is still handed out."""
-    heavy = plan.heavy
+    source = context.container.source
+    heavy = plan.heavy if source.page_count * source.page_size > SLIGHT else ()
     group: list[rows.Row] = []
     weight = 0
     try:
