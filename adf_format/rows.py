@@ -6,15 +6,16 @@ length limit) is fetched again column by column, and the value that is at fault 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import apsw
 
 from adf_format.errors import UnreadableError
-from adf_format.schemas.ddl import quote_any
+from adf_format.schemas.ddl import quote_any, rowid_name
 
 Row = tuple[Any, ...]
 
@@ -50,9 +51,8 @@ def scan(
     :raises UnreadableError: the rowid cannot be read, or a deadline passed
     """
     key = rowid_of(connection, table)
-    fields = [_size(name) if name in sizes else quote_any(name) for name in columns]
     source = f"FROM {quote_any(table)}"
-    select = f"SELECT {key}, {', '.join(fields)} {source}"
+    select = f"{_select(key, tuple(columns), tuple(sizes))} {source}"
     after = _Position(key)
     while True:
         try:
@@ -72,6 +72,11 @@ def scan(
             yield rowid, *(_value(connection, one, column, rowid, size=column in sizes) for column in columns)
         else:
             return
+
+
+@lru_cache(maxsize=64)
+def _select(key: str, columns: tuple[str, ...], sizes: tuple[str, ...]) -> str:
+    return f"SELECT {', '.join([key, *(_size(name) if name in sizes else quote_any(name) for name in columns)])}"
 
 
 @dataclass(slots=True)
@@ -97,28 +102,30 @@ def value(connection: apsw.Connection, table: str, column: str, rowid: int, *, s
 
 
 def _value(connection: apsw.Connection, where: str, column: str, rowid: int, *, size: bool) -> Any:
+    wanted = _size(column) if size else quote_any(column)
     try:
-        length = connection.execute(f"SELECT {_size(column)} {where}", (rowid,)).get
-    except apsw.TooBigError:  # a limit below the page size: SQLite does not even tell the size
-        length = connection.limit(apsw.SQLITE_LIMIT_LENGTH)
-    if size:
-        return length
-    try:
-        return connection.execute(f"SELECT {quote_any(column)} {where}", (rowid,)).get
+        return connection.execute(f"SELECT {wanted} {where}", (rowid,)).get
     except UnicodeDecodeError:
-        return InvalidText(length)
+        return InvalidText(_length(connection, where, column, rowid))
     except apsw.TooBigError:
-        return Oversize(length)
+        length = _length(connection, where, column, rowid)
+        return length if size else Oversize(length)
+
+
+def _length(connection: apsw.Connection, where: str, column: str, rowid: int) -> int:
+    try:
+        length: int = connection.execute(f"SELECT {_size(column)} {where}", (rowid,)).get
+    except apsw.TooBigError:  # a limit below the page size: SQLite does not even tell the size
+        return connection.limit(apsw.SQLITE_LIMIT_LENGTH)
+    return length
 
 
 _ROWIDS: WeakKeyDictionary[apsw.Connection, dict[str, str | None]] = WeakKeyDictionary()
 
 
-def know_columns(connection: apsw.Connection, table: str, columns: Iterable[str]) -> None:
-    """Say which columns a table has, for a caller who knows them already."""
-    taken = {name.lower() for name in columns}
-    free = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
-    _ROWIDS.setdefault(connection, {})[table] = free
+def know_rowids(connection: apsw.Connection, names: Mapping[str, str | None]) -> None:
+    """Say by which name the rowid of some tables can be had, for a caller who knows their columns (`rowid_name`)."""
+    _ROWIDS.setdefault(connection, {}).update(names)
 
 
 def rowid_of(connection: apsw.Connection, table: str) -> str:
@@ -129,7 +136,7 @@ def rowid_of(connection: apsw.Connection, table: str) -> str:
     known = _ROWIDS.setdefault(connection, {})
     if table not in known:
         query = "SELECT name FROM pragma_table_xinfo(?)"
-        know_columns(connection, table, [name for (name,) in connection.execute(query, (table,))])
+        known[table] = rowid_name(name for (name,) in connection.execute(query, (table,)))
     name = known[table]
     if name is None:
         raise UnreadableError("columns hide the rowid", place=table)

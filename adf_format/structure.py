@@ -13,6 +13,8 @@ from typing import Any
 
 import apsw
 
+from adf_format.schemas.ddl import rowid_name
+
 PRAGMA_COLUMNS = """
 SELECT s.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
 FROM sqlite_schema s, pragma_table_xinfo(s.name) c
@@ -94,6 +96,11 @@ class Structure:
     virtual: list[str] = field(default_factory=list)
     kept: bool = False
     conclusions: dict[Any, Any] = field(default_factory=dict)
+
+    @cached_property
+    def rowids(self) -> dict[str, str | None]:
+        """By which name the rowid of each ordinary table can be had: see `rowid_name`."""
+        return {name: rowid_name(table.columns) for name, table in self.tables.items()}
 
 
 _KNOWN: dict[tuple[Declaration, ...], Structure] = {}

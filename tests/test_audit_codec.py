@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adf_format import audit
+from adf_format import audit, jsontext
 from adf_format.audit import entries
 from adf_format.errors import JsonTextError
 
@@ -308,6 +308,50 @@ class TestJavaScriptJson:
 
 def reader(data: bytes, size: int = 10, entry: int = MIB, value: int = MIB) -> audit.EntryReader:
     return audit.EntryReader(iter(pieces(data, size)), entry_limit=entry, value_limit=value)
+
+
+class TestAtOnce:
+    """A short and ordinary array may be had as a whole; it then gives what iterating gives."""
+
+    @given(st.lists(json_values, max_size=5), st.booleans(), st.sampled_from([1, 5, MIB]))
+    def test_the_same_entries(self, values: list[object], spaced: bool, size: int) -> None:
+        data = json.dumps(values, separators=(", ", ":") if spaced else (",", ":")).encode()
+        plain, whole = reader(data, size), reader(data, size)
+        texts = list(plain)
+        found = whole.at_once()
+        decoded = [jsontext.decode(text).value for text in texts]
+        if found is not None:
+            assert not (spaced and len(values) > 1)
+            assert found == decoded
+            whole.drain()
+        else:
+            assert [jsontext.decode(text).value for text in whole] == decoded
+        assert (whole.utf8, whole.utf16) == (plain.utf8, plain.utf16)
+
+    def test_what_javascript_writes_is_taken_as_a_whole(self) -> None:
+        assert reader(VEC_1.encode(), MIB).at_once() == json.loads(VEC_1)
+        assert reader(b"[]", MIB).at_once() == []
+
+    @pytest.mark.parametrize(
+        "text", [VEC_2, "3", '[{"a":1,"a":2}]', "[123456789012345678901234567890]", '["\\ud800"]', "[1] 2"]
+    )
+    def test_anything_odd_is_left_to_the_careful_way(self, text: str) -> None:
+        odd = reader(text.encode(), MIB)
+        assert odd.at_once() is None
+        if text != "[1] 2":
+            assert len(list(odd)) == 1
+
+    def test_an_error_after_the_first_chunk_is_raised_behind_its_entries(self) -> None:
+        def chunks() -> Iterator[bytes]:
+            yield b"[1,2,"
+            raise audit.TruncatedError("cut")
+
+        broken = audit.EntryReader(chunks(), entry_limit=99, value_limit=99)
+        assert broken.at_once() is None
+        each = iter(broken)
+        assert [next(each), next(each)] == ["1", "2"]
+        with pytest.raises(audit.TruncatedError):
+            next(each)
 
 
 class TestEntryReader:

@@ -7,13 +7,15 @@ on the way, in both units that a row may give (AUD-009, AMB-10).
 from __future__ import annotations
 
 import codecs
+import itertools
 import json
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from adf_format.audit.failures import EntryTooLargeError
 from adf_format.errors import JsonTextError
+from adf_format.jsontext import surely
 
 WHITESPACE = b" \t\n\r"
 _STARTS = frozenset(bytes((one,)) for one in b'[{"-0123456789tfn')
@@ -74,6 +76,31 @@ class EntryReader:
             yield from self._elements()
         else:
             yield self._value(first)
+
+    def at_once(self) -> list[Any] | None:
+        """Return all entries decoded, if the text is an array in one chunk with nothing odd about it (`surely`).
+
+        :returns: None if it is not so; then iterating gives the entries, and raises what is wrong
+        """
+        self.begin()
+        if self.root != "array" or not self._is_last():
+            return None
+        found: list[Any] | None = surely(self._first)
+        if found is not None:
+            self._first = b""
+        return found
+
+    def _is_last(self) -> bool:
+        """Whether nothing follows the first chunk; what does, or why it cannot be had, is put back."""
+        try:
+            chunk = next(self._chunks, None)
+        except Exception as error:  # noqa: BLE001 - raised where the entries before it have been handed out
+            self._chunks = _raising(error)
+            return False
+        if chunk is None:
+            return True
+        self._chunks = itertools.chain((chunk,), self._chunks)
+        return False
 
     def drain(self) -> None:
         """Read the rest of the stream: checks that it is whole and UTF-8, and completes the sizes."""
@@ -192,6 +219,11 @@ class EntryReader:
     def _count(self, chunk: bytes) -> None:
         self.utf8 += len(chunk)
         self.utf16 += len(chunk.translate(None, _NOT_FIRST)) + len(chunk.translate(None, _NOT_LONG))
+
+
+def _raising(error: Exception) -> Iterator[bytes]:
+    yield from ()
+    raise error
 
 
 def _no_constant(name: str) -> float:

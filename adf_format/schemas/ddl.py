@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from adf_format.schemas.catalog import storage_version
@@ -69,3 +70,9 @@ def _column(column: Column, table: Table) -> str:
     if column.check:
         parts.append(f"CHECK ({column.check})")
     return " ".join(parts)
+
+
+def rowid_name(columns: Iterable[str]) -> str | None:
+    """Return the name that means the rowid in a table with these columns, None if they take all three."""
+    taken = {name.lower() for name in columns}
+    return next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)

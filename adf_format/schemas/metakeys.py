@@ -48,7 +48,14 @@ def registry() -> tuple[MetaKey, ...]:
 
 def find(key: str) -> MetaKey | None:
     """Return the entry of a key, None for a key of the agent's own."""
-    return next((entry for entry in registry() if entry.fits(key)), None)
+    return _by_name().get(key) or next((entry for entry in registry() if entry.fits(key)), None)
+
+
+@cache
+def _by_name() -> dict[str, MetaKey]:
+    """Return the entries that are the first to fit their own name."""
+    first = {one.name: next(entry for entry in registry() if entry.fits(one.name)) for one in registry()}
+    return {name: entry for name, entry in first.items() if entry.name == name}
 
 
 def _key(entry: Mapping[str, Any]) -> MetaKey:

@@ -100,6 +100,7 @@ class _Seat:
     given: deque[tuple[int, Job]] = field(default_factory=deque)  # the first is being checked, a second waits
     ends: float | None = None
     tasks: int = 0
+    options: Options | None = None  # the last that the worker was told; most files share theirs
 
     @property
     def open(self) -> bool:
@@ -151,8 +152,10 @@ class _Pool:
         seat.tasks += 1
         if len(seat.given) == 1:
             self._begin(seat)
+        job = seat.given[-1][1]
         with suppress(OSError):  # a worker that is gone shows when its reports are collected
-            seat.pipe.send(seat.given[-1][1])
+            seat.pipe.send((job.path, None if job.options is seat.options else job.options))
+        seat.options = job.options
 
     def _begin(self, seat: _Seat) -> None:
         limit = self.resources.seconds
@@ -246,10 +249,12 @@ def _work(
         other.close()
     if not confine(parent, resources.megabytes):
         return
+    options = Options()
     while True:
         try:
-            job = pipe.recv()
-            pipe.send(_checked(check, job, resources))
+            path, changed = pipe.recv()
+            options = changed or options
+            pipe.send(_checked(check, Job(path, options), resources))
         except (EOFError, OSError):
             return
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -187,7 +187,7 @@ class Columns:
     """
 
     table: str
-    position: dict[str, int]
+    position: Mapping[str, int]
 
 
 @dataclass(frozen=True)

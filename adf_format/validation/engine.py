@@ -82,8 +82,7 @@ def _validate(container: Container, options: Options, report: FileReport) -> Non
     nearest = min(max(LATEST if stored is None else stored, OLDEST), LATEST)
     collector = Collector(options.wanted, options.severities, nearest if stored is None else max(stored, FIRST))
     found = structure.read(container.connection)
-    for table in found.tables.values():
-        rows.know_columns(container.connection, table.name, table.columns)
+    rows.know_rowids(container.connection, found.rowids)
     context = Context(
         container=container,
         structure=found,
@@ -152,8 +151,20 @@ def choose(context: Context) -> Choice:
             checks = [one for one in visitors(table) if _applies(context, one, (table,), chosen)]
             if checks := [one for one in checks if _columns(context, one, chosen)]:
                 chosen.visits[table] = checks
+        chosen.not_checked += _rows_missing(context)
     choice: Choice = known[key]
     return choice
+
+
+def _rows_missing(context: Context) -> list[tuple[str, str]]:
+    """Name the tables that the format has and the file lacks."""
+    missing = [table for table in context.version.tables if table not in context.structure.tables]
+    wants = context.collector.wants
+    return [
+        (f"rows of {table}", f"the table {table} is missing")
+        for table in missing
+        if any(wants(rule) for one in visitors(table) for rule in one.rules)
+    ]
 
 
 @cache

@@ -22,12 +22,20 @@ def guarded(context: Context, what: str, action: Callable[[], None]) -> bool:
     """
     try:
         action()
-    except MemoryError:
-        raise
     except Exception as error:  # noqa: BLE001 - one faulty check must not hide what the others find
-        record(context, what, error)
+        failed(context, what, error)
         return False
     return True
+
+
+def failed(context: Context, what: str, error: Exception) -> None:
+    """Record why a check did not come to its end, from within its `except`: see `guarded`.
+
+    :raises MemoryError: that is why
+    """
+    if isinstance(error, MemoryError):
+        raise error
+    record(context, what, error)
 
 
 def record(context: Context, what: str, error: Exception) -> None:

@@ -187,7 +187,8 @@ class TestBytes:
             return decode(text)
 
         monkeypatch.setattr(check, "decode", refuse)
-        path = build(tmp_path / "a.adf", MARK, row("loop:main", compress(self.text), **self.right | {"entry_count": 9}))
+        unusual = compress(" " + self.text)  # one that JavaScript wrote is decoded as a whole
+        path = build(tmp_path / "a.adf", MARK, row("loop:main", unusual, **self.right | {"entry_count": 9}))
         findings, _ = inspect(path, audit)
         assert [(one.rule, one.pointer) for one in findings] == [("ADF505", "/1")]
 

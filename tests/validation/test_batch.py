@@ -65,6 +65,19 @@ def test_reports_come_in_the_order_of_the_files() -> None:
     assert [report.path for report in run(*paths)] == paths
 
 
+def tell(path: str, options: Options) -> FileReport:
+    return FileReport(path, error=f"{options.deadline}")
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_each_file_is_checked_with_its_own_options(workers: int) -> None:
+    """Options are told to a worker only where they change."""
+    few = [Options(deadline=float(number)) for number in range(3)]
+    asked = [Job(f"a{number}", few[number % 7 % 3]) for number in range(40)]
+    reports = validate_many(asked, Resources(workers, 60), tell)
+    assert [report.error for report in reports] == [f"{job.options.deadline}" for job in asked]
+
+
 def test_a_report_comes_as_soon_as_those_before_it_are_there() -> None:
     reports = validate_many(jobs("a", "sleep:30"), Resources(2, 60), behave)
     started = time.monotonic()

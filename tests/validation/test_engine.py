@@ -126,7 +126,7 @@ def test_rows_before_a_damaged_page_are_counted_and_looked_at(tmp_path: Path) ->
 
 def test_checks_of_a_missing_table_are_named_and_the_others_run(tmp_path: Path) -> None:
     report = check(build(tmp_path / "a.adf", BAD_ROLE, "DROP TABLE adf_identity", "DROP TABLE adf_files"))
-    assert unchecked(report)["identity rows"] == "the table adf_identity is missing"
+    assert unchecked(report)["rows of adf_identity"] == "the table adf_identity is missing"
     assert unchecked(report)["files of the mind"] == "the table adf_files is missing"
     assert CLOSED_SET.id in findings(report)
 

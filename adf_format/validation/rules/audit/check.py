@@ -70,13 +70,13 @@ def _read(row: AuditRow, source: Source) -> Content | None:
             found.skip()
         return None
     reading = _Reading(row, source)
-    for index, text in enumerate(found):
+    for index, one in enumerate(found):
         if index >= ENTRIES or reading.broken >= BROKEN:
             what = "entries" if index >= ENTRIES else "broken entries"
             found.skip(f"too many {what}: those after /{index} were not checked")
             break
         try:
-            reading.entry(index, decode(text))
+            reading.entry(index, one if isinstance(one, Decoded) else decode(one))
         except JsonTextError as error:
             row.report(stream.NOT_JSON, f"not JSON: {error.message}", "data", _pointer(source, index))
             reading.failed = True
@@ -102,7 +102,7 @@ class _Reading:
     def __init__(self, row: AuditRow, source: Source) -> None:
         self._row = row
         self._source = source
-        self._shape = shape.Shape(source)
+        self._shape = shape.shape_of(source.format, source.container)
         self._order = order.Order(row)
         self._content = Content()
         self.broken = 0

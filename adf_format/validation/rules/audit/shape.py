@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from adf_format.audit import javascript_json
@@ -60,13 +61,18 @@ DUPLICATES = rule(
 RULES = (SHAPE, TOLERATED, FILE_SIZE, DUPLICATES)
 
 
+@lru_cache(maxsize=64)
+def shape_of(form: str, container: str) -> Shape:
+    """Return the schema of the entries of a source, by its format and kind of root."""
+    return Shape(form, array=container == "array")
+
+
 class Shape:
     """The schema of the entries of one source."""
 
-    def __init__(self, source: Source) -> None:
-        array = source.container == "array"
-        schema = resolve(document(source.format))
-        self._checker = checker(f"{source.format}#/items" if array else source.format)
+    def __init__(self, form: str, *, array: bool) -> None:
+        schema = resolve(document(form))
+        self._checker = checker(f"{form}#/items" if array else form)
         self._required = frozenset(resolve(schema["items"] if array else schema).get("required", ()))
 
     def check(self, row: AuditRow, value: Any, pointer: str, before: int) -> bool:

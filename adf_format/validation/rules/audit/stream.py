@@ -18,6 +18,7 @@ from adf_format.audit import (
     javascript_json,
 )
 from adf_format.errors import JsonTextError
+from adf_format.jsontext import Decoded
 from adf_format.validation.context import Context
 from adf_format.validation.rule import Severity, rule
 from adf_format.validation.rules.audit.counts import SIZE
@@ -88,6 +89,8 @@ BROKEN = {NotBrotliError: NOT_BROTLI, TruncatedError: CUT_SHORT, TrailingBytesEr
 class Stream:
     """The entries of one row's snapshot; iterating reports what is wrong with the bytes and then ends.
 
+    An entry is its JSON text; those of a short and ordinary snapshot come decoded.
+
     :ivar whole: the stream was read to its end and nothing was wrong with it
     :ivar complete: all entries were handed out
     """
@@ -105,10 +108,11 @@ class Stream:
             self.reader.begin()
         return self.reader.root
 
-    def __iter__(self) -> Iterator[str | bytes]:
+    def __iter__(self) -> Iterator[str | bytes | Decoded]:
         with self._reported():
             try:
-                yield from self.reader
+                values = self.reader.at_once()
+                yield from self.reader if values is None else map(Decoded, values)
                 self.complete = True
             except EntryTooLargeError as error:
                 self._too_large(f"{error.message}: entries not checked")

@@ -30,14 +30,15 @@ PASSES = (
     Pass("names in the schema", _NAME_RULES, names.of_schema, depth=Depth.QUICK, structural=True),
     Pass("names in the configuration", _NAME_RULES, names.of_config, ("adf_config",)),
     Pass("secrets in the configuration", (catalogue.SECRET_IN_CONFIG,), credentials.in_config, ("adf_config",)),
-    Pass(
-        "secrets in adf_identity",
-        (catalogue.KEY_EXPOSED, catalogue.PLAIN_SECRET),
-        credentials.in_identity,
-        ("adf_identity",),
-    ),
 )
 VISITS = (
+    Visit(
+        "secrets in adf_identity",
+        (catalogue.KEY_EXPOSED, catalogue.PLAIN_SECRET),
+        "adf_identity",
+        credentials.IdentitySecrets,
+        credentials.IDENTITY,
+    ),
     Visit("paths of files", _PATH_RULES, "adf_files", paths.Paths, ("path",)),
     Visit("attachments of received messages", (catalogue.PATH_ESCAPES, *_NAME_RULES), "adf_inbox", paths.Attachments),
     Visit("attachments of sent messages", (catalogue.PATH_ESCAPES, *_NAME_RULES), "adf_outbox", paths.Attachments),

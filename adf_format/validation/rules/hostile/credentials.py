@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from adf_format import rows
 from adf_format.config.memory import SectionMemory
-from adf_format.validation.context import Context
+from adf_format.rows import Row
+from adf_format.validation.context import Columns, Context
 from adf_format.validation.rules.hostile import catalogue, walk
 
 SECRET_KEY = re.compile(
@@ -29,6 +29,7 @@ SHORTEST, LONGEST_KEY = 8, 64
 FREE_TEXT = frozenset({"instructions", "description"})
 WORTH = frozenset({str, dict, list})
 MEMORY: SectionMemory[list[tuple[str, str]]] = SectionMemory()
+IDENTITY = ("purpose", "encryption_algo", "code_access", "value")
 OWNERS = ("mcp:", "adapter:", "provider:")
 
 
@@ -99,18 +100,23 @@ def _names_a_secret(key: str) -> bool:
     return len(key) <= LONGEST_KEY and SECRET_KEY.fullmatch(CAMEL.sub("_", key)) is not None
 
 
-def in_identity(context: Context) -> None:
-    """Report a signing key that code can read, and credentials stored in plain form."""
-    if not context.has("adf_identity", "purpose", "encryption_algo", "code_access"):
-        context.not_checked("secrets in adf_identity", "adf_identity lacks a column it needs")
-        return
-    columns = ("purpose", "encryption_algo", "code_access", "value")
-    for rowid, purpose, algorithm, access, size in rows.scan(
-        context.container.connection, "adf_identity", columns, sizes=("value",)
-    ):
+class IdentitySecrets:
+    """Looks for a signing key that code can read, and for credentials stored in plain form."""
+
+    def __init__(self, context: Context, columns: Columns) -> None:
+        self._report = context.report
+        self._positions = [columns.position[name] for name in IDENTITY]
+
+    def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
+        """Look at one row."""
+        purpose, algorithm, access, value = (values[position] for position in self._positions)
         place = {"table": "adf_identity", "rowid": rowid}
         if purpose == "crypto:signing:private_key" and access == 1:
-            context.report(catalogue.KEY_EXPOSED, "code may read the private key", **place, column="code_access")
-        if algorithm in (None, "plain") and size and isinstance(purpose, str) and purpose.startswith(OWNERS):
+            self._report(catalogue.KEY_EXPOSED, "code may read the private key", **place, column="code_access")
+        owned = isinstance(purpose, str) and purpose.startswith(OWNERS)
+        if owned and algorithm in (None, "plain") and value not in (None, b"", ""):
             said = f"a credential of {purpose.partition(':')[0]} is not encrypted"
-            context.report(catalogue.PLAIN_SECRET, said, **place, column="encryption_algo")
+            self._report(catalogue.PLAIN_SECRET, said, **place, column="encryption_algo")
+
+    def finish(self) -> None:
+        """Nothing more."""

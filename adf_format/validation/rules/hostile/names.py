@@ -34,9 +34,14 @@ NAMED = (
 REMEMBERED = 256
 
 
+def is_plain(name: str) -> bool:
+    """Whether a name, or several joined, cannot hold a control or hidden character."""
+    return name.isascii() and name.isprintable()
+
+
 def check(context: Context, name: str, **place: Any) -> None:
     """Report a name with control or hidden characters."""
-    if name.isascii() and name.isprintable():
+    if is_plain(name):
         return
     if found := CONTROL_IN_NAME.search(name):
         said = f"the name {brief(name)} holds the control character {code_point(found[0])}"
@@ -52,11 +57,19 @@ class Names:
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context, self._table = context, columns.table
         wanted = NAME_COLUMNS[columns.table]
-        self._columns = [(name, columns.position[name], set[str]()) for name in wanted if name in columns.position]
+        self._columns = [(name, columns.position[name], set[Any]()) for name in wanted if name in columns.position]
 
     def batch(self, batch: Batch) -> bool:
-        """Whether all names have been seen before."""
-        return all(seen.issuperset(batch.columns[position]) for _, position, seen in self._columns)
+        """Whether all names have been seen before, or are plain."""
+        for _, position, seen in self._columns:
+            names = set(batch.columns[position])
+            if not names <= seen:
+                joined = "".join(name for name in names if type(name) is str)
+                if not is_plain(joined):
+                    return False
+                if len(seen) + len(names) <= REMEMBERED:
+                    seen.update(names)
+        return True
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at the names of one row."""
@@ -66,7 +79,7 @@ class Names:
                 self._look(name, column, rowid, seen)
 
     def _look(self, name: str, column: str, rowid: int, seen: set[str]) -> None:
-        if name.isascii() and name.isprintable():
+        if is_plain(name):
             if len(seen) < REMEMBERED:
                 seen.add(name)
         else:
@@ -88,7 +101,10 @@ def of_schema(context: Context) -> None:
 def of_config(context: Context) -> None:
     """Look at the names that the configuration gives to things."""
     place = {"table": "adf_config", "rowid": 1, "column": "config_json"}
-    for pointer, name in config_names(context.config):
+    found = list(config_names(context.config))
+    if is_plain("".join(name for _, name in found)):
+        return
+    for pointer, name in found:
         check(context, name, **place, pointer=pointer)
 
 
@@ -100,9 +116,10 @@ def config_names(config: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for section, listed, key in NAMED:
         parent = config.get(section) if section else config
         entries = parent.get(listed) if isinstance(parent, dict) else None
-        for at, entry in enumerate(entries if isinstance(entries, list) else []):
-            if isinstance(entry, dict) and isinstance(entry.get(key), str):
-                yield f"/{section}/{listed}/{at}/{key}" if section else f"/{listed}/{at}/{key}", entry[key]
+        above = f"/{section}/{listed}/" if section else f"/{listed}/"
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict) and isinstance(name := entry.get(key), str):
+                yield f"{above}{at}/{key}", name
 
 
 def attachments(json: dict[str, Any]) -> Iterator[tuple[str, str]]:

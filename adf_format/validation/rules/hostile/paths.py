@@ -8,7 +8,7 @@ from typing import Any
 from adf_format.files.paths import LONGEST_PART, RESERVED, escapes, folded, parents, unportable
 from adf_format.rows import Row
 from adf_format.schemas.checker import brief
-from adf_format.validation.context import Columns, Context
+from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.rules.hostile import catalogue, names
 
 _PLAIN = re.compile(r"[\w\-]+(?:[ .][\w\-()]+)*")
@@ -66,6 +66,11 @@ class Attachments:
 
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context, self._table = context, columns.table
+        self._position = columns.position.get("attachments")
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether no message has any."""
+        return self._position is None or set(batch.columns[self._position]) == {None}
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at the attachments of one message."""

@@ -7,6 +7,7 @@ text settle that; only what fails them is walked through.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 from adf_format.errors import JsonTextError
@@ -70,19 +71,31 @@ def _are_plain(column: tuple[Any, ...]) -> bool:
     return len(joined) <= LARGEST or all(map(is_plain, texts))
 
 
+def _are_even(column: tuple[Any, ...]) -> bool:
+    """Whether no value of a column of plain text holds an odd character, and none is too large."""
+    joined = "".join(value for value in column if type(value) is str)
+    return len(joined) <= LARGEST and Oversize not in map(type, column) and not ODD.search(joined)
+
+
 class Texts:
     """Looks at the texts of one table; names are left to the rules on names."""
 
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context, self._table = context, columns.table
-        names = config_names(context.config) if columns.table == "adf_config" else ()
-        self._names = frozenset(pointer for pointer, _ in names)
         self._json = _present(JSON_COLUMNS, columns)
         self._plain = _present(TEXT_COLUMNS, columns)
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Pointers of the names in the configuration."""
+        names = config_names(self._context.config) if self._table == "adf_config" else ()
+        return frozenset(pointer for pointer, _ in names)
+
     def batch(self, batch: Batch) -> bool:
         """Whether none of the texts can hold anything that is looked for."""
-        return not self._plain and all(_are_plain(batch.columns[position]) for _, position in self._json)
+        return all(_are_plain(batch.columns[position]) for _, position in self._json) and all(
+            _are_even(batch.columns[position]) for _, position in self._plain
+        )
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:
         """Look at the texts of one row."""

@@ -3,5 +3,5 @@
 from adf_format.validation.context import Pass, Visit
 from adf_format.validation.rules.references import attestations, files, identity, messages, timers
 
-PASSES: tuple[Pass, ...] = (*files.PASSES, *identity.PASSES, *timers.PASSES)
-VISITS: tuple[Visit, ...] = (*timers.VISITS, *messages.VISITS, *attestations.VISITS)
+PASSES: tuple[Pass, ...] = (*files.PASSES, *timers.PASSES)
+VISITS: tuple[Visit, ...] = (*identity.VISITS, *timers.VISITS, *messages.VISITS, *attestations.VISITS)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from adf_format import rows
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
+from adf_format.rows import Row
 from adf_format.schemas import checker
 from adf_format.schemas.checker import brief
-from adf_format.validation.context import Context, Pass
+from adf_format.validation.context import Columns, Context, Visit
 from adf_format.validation.explained import explained
 from adf_format.validation.rule import Severity, rule
 
@@ -92,23 +92,28 @@ RULES = (ALGORITHM, SEALED_FORM, ENVELOPE, ENVELOPE_TOLERATED, SIGNING_KEY, DID)
 COLUMNS = ("purpose", "value", "encryption_algo", "salt", "kdf_params")
 
 
-def check(context: Context) -> None:
-    """Look at every identity row."""
-    if not context.has("adf_identity", *COLUMNS):
-        context.not_checked("identity rows", "adf_identity lacks a column it needs")
-        return
-    for rowid, purpose, value, algorithm, salt, parameters in rows.scan(
-        context.container.connection, "adf_identity", COLUMNS
-    ):
+class IdentityRows:
+    """Looks at every identity row."""
+
+    def __init__(self, context: Context, columns: Columns) -> None:
+        self._context = context
+        self._positions = [columns.position[name] for name in COLUMNS]
+
+    def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
+        """Look at one row."""
+        purpose, value, algorithm, salt, parameters = (values[position] for position in self._positions)
         if not isinstance(purpose, str) or not isinstance(value, bytes):
-            continue
+            return
         place = {"table": "adf_identity", "rowid": rowid}
-        _check_algorithm(context, purpose, algorithm, place)
+        _check_algorithm(self._context, purpose, algorithm, place)
         sealed = isinstance(algorithm, str) and algorithm.startswith("env:")
         if sealed and (len(value) < SEALED or salt is not None or parameters is not None):
-            context.report(SEALED_FORM, "not the form of a sealed value", **place, column="value")
+            self._context.report(SEALED_FORM, "not the form of a sealed value", **place, column="value")
         if algorithm in (None, "plain"):
-            _check_plain(context, purpose, value, place)
+            _check_plain(self._context, purpose, value, place)
+
+    def finish(self) -> None:
+        """Nothing more."""
 
 
 def _check_algorithm(context: Context, purpose: str, algorithm: Any, place: dict[str, Any]) -> None:
@@ -161,4 +166,4 @@ def _check_public(context: Context, value: bytes, place: dict[str, Any]) -> None
         context.report(DID, text, table="adf_meta", rowid=said.rowid, column="value")
 
 
-PASSES = (Pass("identity rows", RULES, check, ("adf_identity",)),)
+VISITS = (Visit("identity rows", RULES, "adf_identity", IdentityRows, COLUMNS),)

@@ -6,7 +6,7 @@ from typing import Any
 
 from adf_format.jsontext import Decoded
 from adf_format.rows import Row
-from adf_format.validation.context import Columns, Context, Visit
+from adf_format.validation.context import Batch, Columns, Context, Visit
 from adf_format.validation.rule import Severity, rule
 from adf_format.validation.rules.references.files import is_missing
 
@@ -31,6 +31,11 @@ class Attachments:
     def __init__(self, context: Context, columns: Columns) -> None:
         self._context = context
         self._table = columns.table
+        self._position = columns.position["attachments"]
+
+    def batch(self, batch: Batch) -> bool:
+        """Whether no message has any."""
+        return set(batch.columns[self._position]) == {None}
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002
         """Look at the attachments of one message."""

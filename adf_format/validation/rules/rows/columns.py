@@ -141,11 +141,13 @@ class Plan:
     """How to look at the rows of one table: worked out once per table and set of columns.
 
     :ivar tests: `(position, Python type, nullable, test of the value or None, name)` per column
+    :ivar batches: `(position, Python types, test of the value or None)` per column
     :ivar limited: `(position, test)` of the columns with a closed set or a form
     :ivar sizes: `(name, position)` of the columns of which only the size is read
     """
 
     tests: list[tuple[int, type, bool, Accepts, str]]
+    batches: list[tuple[int, frozenset[type], Accepts]]
     limited: list[tuple[int, Callable[[Any], object]]]
     sizes: list[tuple[str, int]]
 
@@ -156,8 +158,12 @@ def _plan(urn: str, names: tuple[str, ...]) -> Plan:
     only_sizes = SIZES_ONLY.get(table.name, ())
     numbered = list(enumerate(names, 1))
     tests = [_test(table.column[name], position) for position, name in numbered if name not in only_sizes]
+    batches = [
+        (position, frozenset({expected, NoneType} if nullable else {expected}), accepts)
+        for position, expected, nullable, accepts, _ in tests
+    ]
     limited = [(position, accepts) for position, _, _, accepts, _ in tests if accepts is not None]
-    return Plan(tests, limited, [(name, position) for position, name in numbered if name in only_sizes])
+    return Plan(tests, batches, limited, [(name, position) for position, name in numbered if name in only_sizes])
 
 
 class ColumnVisitor:
@@ -168,22 +174,23 @@ class ColumnVisitor:
         self._table = columns.table
         table = context.version.tables[columns.table]
         plan = _plan(table.urn, tuple(columns.position))
-        self._tests, self._limited, self._size_positions = plan.tests, plan.limited, plan.sizes
+        self._tests, self._batches, self._limited = plan.tests, plan.batches, plan.limited
+        self._size_positions = plan.sizes
         self._sound: set[tuple[type, ...]] = set()
         self._columns = table.column
         self._urn = table.urn
 
     def batch(self, batch: Batch) -> bool:
         """Whether all values have the declared storage class and the form asked for."""
-        for position, expected, nullable, accepts, _ in self._tests:
+        for position, kinds, accepts in self._batches:
             column = batch.columns[position]
-            kinds = set(map(type, column))
-            if nullable:
-                kinds.discard(NoneType)
-            if kinds and kinds != {expected}:
+            if not kinds.issuperset(map(type, column)):
                 return False
-            if accepts is not None and not all(map(accepts, {value for value in column if value is not None})):
-                return False
+            if accepts is not None:
+                values = set(column)
+                values.discard(None)
+                if not all(map(accepts, values)):
+                    return False
         return all(None not in batch.columns[position] for _, position in self._size_positions)
 
     def row(self, rowid: int, values: Row, json: dict[str, Any]) -> None:  # noqa: ARG002

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from adf_format.errors import JsonTextError, JsonTooLargeError
@@ -9,6 +12,7 @@ from adf_format.jsontext import Decoded
 from adf_format.rows import Row
 from adf_format.schemas import Checker, Problem, checker
 from adf_format.schemas.checker import list_checker
+from adf_format.schemas.tables import load
 from adf_format.validation.context import Batch, Columns, Context
 from adf_format.validation.explained import explained
 from adf_format.validation.rule import Rule, Severity, rule
@@ -95,6 +99,30 @@ def _anything(value: object) -> bool:  # noqa: ARG001 - JSON without a schema
     return True
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The checks of the JSON columns of one table: worked out once per table and set of columns.
+
+    :ivar checks: the schema of each column that has one
+    :ivar quick: name and fast path of each column
+    :ivar many: the same for a list of values
+    """
+
+    checks: dict[str, Checker]
+    quick: list[tuple[str, Callable[[Any], bool]]]
+    many: list[tuple[str, Callable[[Any], bool]]]
+
+
+@lru_cache(maxsize=256)
+def _plan(urn: str, names: tuple[str, ...]) -> Plan:
+    found = [(one.name, one.content) for one in load(urn).columns if one.is_json and one.name in names]
+    checks = {name: checker(content) for name, content in found if content}
+    quick = [(name, checks[name].quick if content else _anything) for name, content in found]
+    return Plan(
+        checks, quick, [(name, list_checker(content).quick if content else _anything) for name, content in found]
+    )
+
+
 class JsonVisitor:
     """Checks the JSON columns of one table."""
 
@@ -102,17 +130,8 @@ class JsonVisitor:
         self._context = context
         self._table = columns.table
         self._positions = columns.position
-        table = context.version.tables[columns.table]
-        columns_of_json = [column for column in table.columns if column.is_json and column.name in columns.position]
-        self._checks = {column.name: checker(column.content) for column in columns_of_json if column.content}
-        self._quick = [
-            (column.name, self._checks[column.name].quick if column.content else _anything)
-            for column in columns_of_json
-        ]
-        self._many = [
-            (column.name, list_checker(column.content).quick if column.content else _anything)
-            for column in columns_of_json
-        ]
+        plan = _plan(context.version.tables[columns.table].urn, tuple(columns.position))
+        self._checks, self._quick, self._many = plan.checks, plan.quick, plan.many
         self._explained: dict[str, int] = {}
         self._unexplained: dict[str, int] = {}
 
