@@ -6,8 +6,8 @@ from typing import Any
 
 import apsw
 
+from adf_format.config.policy import audit_policy
 from adf_format.errors import AdfError, UnreadableError
-from adf_format.history.policy import audit_policy
 from adf_format.jsontext import decode
 
 _HINT = "without it nobody knows what must be archived, so nothing was cleared"

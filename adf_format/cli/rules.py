@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from adf_format.terminal import table
 from adf_format.validation.rule import FAMILIES, Example, Rule, Severity, all_rules
 from adf_format.validation.settings import named
 
+if TYPE_CHECKING:
+    from adf_format.repair.fix import Fix
+
 SCHEMA = "urn:adf-format:output:rules:1"
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
@@ -23,7 +26,7 @@ HELP = """List the rules, or explain some: what, why, source, an example that br
 \b
   adf-format rules                all rules, by family
   adf-format rules ADF5           the rules of one family
-  adf-format rules ADF501         one rule explained; a name does as well
+  adf-format rules ADF501         one rule explained, and what `repair` does about it; a name does as well
   adf-format rules --format json
 
 Severities: an error breaks a MUST of the format; a warning is something that real runtimes tolerate; an info is
@@ -60,12 +63,20 @@ def as_json(rule: Rule) -> dict[str, Any]:
         "what": rule.what,
         "why": rule.why,
         "fix": rule.fix,
+        "repairs": [{"kind": str(one.kind), "does": one.does, "because": one.because} for one in _repairs(rule)],
         "source": list(rule.source),
         "since": rule.since,
         "until": rule.until,
         "fires": _example_json(rule.fires),
         "silent": _example_json(rule.silent),
     }
+
+
+def _repairs(rule: Rule) -> tuple[Fix, ...]:
+    """Return what `adf-format repair` can do about findings of a rule."""
+    from adf_format.repair.fixes import fixes_of
+
+    return fixes_of(rule.id)
 
 
 def _example_json(example: Example) -> dict[str, Any]:
@@ -81,11 +92,17 @@ def _list(chosen: Iterable[Rule], out: Output) -> None:
         members = list(group)
         count += len(members)
         out.line(out.screen.paint(f"{family}xx  {FAMILIES[family]}", "bold"))
-        rows = [(rule.id, _level(rule, out), rule.name, rule.what) for rule in members]
+        rows = [(rule.id, _level(rule, out), rule.name, rule.what + _mendable(rule)) for rule in members]
         for line in table(rows):
             out.line(out.screen.wrapped(line, indent=2, hang=19))
         out.line()
+    out.line("[repair: safe] is mended by `adf-format repair`; lossy and guess only when asked for.")
     out.line(f"{count} rules. `adf-format rules {next(iter(all_rules()))}` explains one.")
+
+
+def _mendable(rule: Rule) -> str:
+    kinds = ", ".join(dict.fromkeys(str(one.kind) for one in _repairs(rule)))
+    return f" [repair: {kinds}]" if kinds else ""
 
 
 def _level(rule: Rule, out: Output) -> str:
@@ -94,10 +111,12 @@ def _level(rule: Rule, out: Output) -> str:
 
 def _explained(rule: Rule, out: Output) -> str:
     head = f"{rule.id} {out.screen.paint(rule.name, 'bold')} ({_level(rule, out)})"
+    repairs = _repairs(rule)
     facts = [
         ("what", rule.what),
         ("why", rule.why),
-        ("fix", rule.fix or "none is known"),
+        *([] if rule.fix is None and repairs else [("fix", rule.fix or "none is known")]),
+        *(("repair", f"{one.kind}: {one.does} ({one.because})") for one in repairs),
         ("family", f"{rule.family}xx, {FAMILIES[rule.family]}"),
         ("versions", _versions(rule)),
         ("source", ", ".join(rule.source)),

@@ -9,7 +9,7 @@ from .integrity import Integrity, check_integrity
 from .model import Limits, Source
 from .reader import Container, open_readonly
 from .version import stored_version
-from .writer import Change, open_for_change
+from .writer import Change, open_for_change, tidy
 
 __all__ = [
     "Beside",
@@ -23,5 +23,6 @@ __all__ = [
     "open_for_change",
     "open_readonly",
     "stored_version",
+    "tidy",
     "translate",
 ]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from adf_format.config.policy import audit_policy
 from adf_format.errors import AdfError, LimitError
 from adf_format.history.model import MAIN, Checked, Gap, Reason
-from adf_format.history.policy import audit_policy
 from adf_format.history.seqs import Interval, SeqSet
 from adf_format.inspection.file import File
 

@@ -10,10 +10,10 @@ import apsw
 import pytest
 
 from adf_format import audit, sample
+from adf_format.config.policy import audit_policy
 from adf_format.container import open_readonly
 from adf_format.history import Gap, Item, coverage, resolve, snapshots, trace, transcript
 from adf_format.history.loops import loops, names
-from adf_format.history.policy import audit_policy
 from adf_format.history.summaries import APART
 from tests.history.past_support import START, SUMMARY, Snap, agent, row
 

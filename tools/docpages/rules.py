@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from adf_format.repair.fixes import fixes_of
 from adf_format.validation.rule import FAMILIES, Example, Rule, Severity, all_rules
 from tools.docpages.markdown import block, link, table
 
@@ -64,6 +65,8 @@ def _entry(rule: Rule) -> list[str]:
     lines = [f"### {_heading(rule)}", " · ".join(facts), "", rule.what, "", f"**Why:** {rule.why}", ""]
     if rule.fix:
         lines += [f"**Fix:** {rule.fix}", ""]
+    for one in fixes_of(rule.id):
+        lines += [f"**Repair ({one.kind}):** {one.does}; {one.because}", ""]
     return [*lines, *_example("Reports on", rule.fires), *_example("Is silent on", rule.silent)]
 
 
