@@ -132,7 +132,7 @@ def migrate_copy(path: str | Path, output: str | Path, order: Order = Order(), p
             draft = folder / target.name
             _copy(path, draft)
             made = migrate(draft, replace(order, begun=lambda _: None), progress)
-            order.begun(replace(outcome, output=target))
+            order.begun(replace(made, file=outcome.file, output=target, backup=None))
             if made.backup is not None:
                 made.backup.unlink()
             publish(draft, target)
