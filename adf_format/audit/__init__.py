@@ -25,7 +25,7 @@ from adf_format.audit.failures import (
 )
 from adf_format.audit.javascript import javascript_json, utf16_length
 from adf_format.audit.stored import stored_json
-from adf_format.audit.typed import ArchivedFile, LoopEntry, ShapeError
+from adf_format.audit.typed import ArchivedFile, LoopEntry, ShapeError, batch_note, split_part
 
 __all__ = [
     "ArchivedFile",
@@ -40,6 +40,7 @@ __all__ = [
     "TooLargeError",
     "TrailingBytesError",
     "TruncatedError",
+    "batch_note",
     "compress",
     "decompress",
     "decompress_all",
@@ -50,6 +51,7 @@ __all__ = [
     "encode_outbox",
     "javascript_json",
     "loop_entry",
+    "split_part",
     "stored_json",
     "utf16_length",
 ]

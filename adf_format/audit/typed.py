@@ -81,3 +81,23 @@ class ArchivedFile:
             raise ShapeError("the content of an archived file is not base64") from None
         kind = mime if isinstance(mime, str) else None
         return cls(path, content, kind, size if type(size) is int else None)
+
+
+BATCH_KEY = "archived_batch"  # in the meta of a message that stood in a batch once
+
+
+def batch_note(number: int, index: int, count: int) -> dict[str, Any]:
+    """Return what a message says of the batch it was split from: the id of its row, and its place among how many."""
+    return {BATCH_KEY: {"id": number, "index": index, "of": count}}
+
+
+def split_part(message: Mapping[str, Any]) -> tuple[int, int, int] | None:
+    """Return what `batch_note` was given; None for a message that was archived on its own."""
+    meta = message.get("meta")
+    note = meta.get(BATCH_KEY) if isinstance(meta, dict) else None
+    if not isinstance(note, dict):
+        return None
+    number, index, count = note.get("id"), note.get("index"), note.get("of")
+    if type(number) is not int or type(index) is not int or type(count) is not int:
+        return None
+    return (number, index, count) if 0 < number < 2**62 and 0 <= index < count else None

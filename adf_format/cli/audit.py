@@ -161,6 +161,7 @@ def verify_json(known: Coverage) -> dict[str, Any]:
             for one in known.survey.checked.values()
         ],
         "deleted_snapshots": seqs_json(known.deleted),
+        "split_snapshots": seqs_json(known.split),
         "loops": [
             {
                 "name": one.name,

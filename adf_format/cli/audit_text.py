@@ -97,6 +97,10 @@ def verdict(path: str, known: Coverage, screen: Screen) -> Iterator[str]:
     yield from _some([_damage(one, screen) for one in damaged], "damaged snapshots")
     notes = [one for one in checked if one.problems and one.sound]
     yield from _some([f"  note: snapshot {one.row.id}: {visible(one.problems[0].message)}" for one in notes], "notes")
+    if known.split:
+        ids = intervals(known.split).replace("S", "")
+        what = "batch" if known.split.count() == 1 else "batches"
+        yield f"  split     {what} {ids}: every message has a snapshot of its own"
     if known.deleted:
         ids = intervals(known.deleted).replace("S", "")
         yield screen.paint(f"  DELETED   {counted(known.deleted.count(), 'snapshot')}: {ids}", "red")

@@ -66,7 +66,7 @@ def _cells(one: LoopFacts) -> tuple[str, ...]:
 @loop.command()
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--loop", "name", metavar="NAME", default="main", show_default=True, help="Which loop.")
-@click.option("--last", metavar="N", type=click.IntRange(0), help="Only the last N of what is shown.")
+@click.option("--last", metavar="N", type=click.IntRange(0), help="Only the end: N rows, in the same order as without.")
 @click.option("--history", is_flag=True, help="Archived rows too, by seq, and what is gone.")
 @click.option("--full", is_flag=True, help="Shorten nothing.")
 @common("human", "json", "jsonl")
@@ -75,7 +75,7 @@ def show(path: str, name: str, last: int | None, history: bool, full: bool, out:
 
     Live rows come in display order: COALESCE(ord, seq), then seq. With --history, all rows that the loop ever had
     come by seq, so a compaction summary stands where it was made; of rows that are stored more than once, versions
-    that differ are all shown.
+    that differ are all shown. --last N gives the end of either: its last N rows, exactly as they stand without it.
 
     Exit codes: 0 done; 2 no such loop; 3 the file could not be read.
     """

@@ -16,6 +16,7 @@ from adf_format.cli.options import Output, opened, refuse_database
 from adf_format.cli.paths import agent_files
 from adf_format.errors import EXIT_FINDINGS, EXIT_OK, AdfError, UsageError
 from adf_format.migration import checking, receipt
+from adf_format.migration.journal import SUFFIX as PART
 from adf_format.migration.journal import Journal
 from adf_format.migration.undo import undo
 from adf_format.schemas import LATEST
@@ -38,6 +39,9 @@ anything differs that no rule asks for, the old file comes back.
   adf-format migrate agent.adf --report receipt.json
   adf-format migrate --check-receipt receipt.json
   adf-format migrate agent.adf --undo
+
+A receipt is written file by file: after a kill, the same command goes on, and the receipt tells the whole. One that
+is there already is added to.
 
 --undo puts the newest backup in the place of the file, byte for byte, and the migrated file aside as FILE.undone.
 With --check-receipt everything that the receipt says is worked out again from the files.
@@ -73,15 +77,13 @@ def migrate(paths: tuple[str, ...], format_name: str, quiet: bool, color: str, *
             return session.run(paths, session.undo)
         if wanted.report is None:
             return session.run(paths, session.migrate)
-        session.receipts = journal = Journal(Path(wanted.report))
-        if journal.taken_over:
-            out.note(f"the receipt takes over {journal.taken_over} entries of a run that was interrupted")
-        try:
+        if wanted.report == "-":
+            try:
+                return session.run(paths, session.migrate)
+            finally:
+                out.line("".join(receipt.text(session.receipts)).rstrip())
+        with Journal(Path(wanted.report)) as session.journal:
             return session.run(paths, session.migrate)
-        finally:
-            with opened("json", wanted.report, quiet, color) as report:
-                report.json(receipt.document(journal.entries))
-            journal.close()
 
 
 @dataclass(frozen=True)
@@ -125,18 +127,21 @@ class Wanted:
             raise UsageError("--split-batches needs --report FILE", hint="the receipt keeps the originals")
         if self.report:
             refuse_database(Path(self.report))
+            refuse_database(Path(f"{self.report}{PART}"))
 
 
 @dataclass
 class Session:
     """One run over several files.
 
-    :ivar receipts: entries of the receipt, one for each migrated file, if one is wanted
+    :ivar receipts: entries of the receipt, one for each migrated file, where it is written to stdout
+    :ivar journal: the receipt where it is written to a file
     """
 
     out: Output
     wanted: Wanted
-    receipts: Journal | None = None
+    receipts: list[dict[str, Any]] = field(default_factory=list)
+    journal: Journal | None = None
     results: list[dict[str, Any]] = field(default_factory=list)
     code: int = EXIT_OK
 
@@ -160,20 +165,32 @@ class Session:
         """Migrate one file, or say what migrating it would do."""
         wanted = self.wanted
         order = migration.Order(wanted.target, split=wanted.split_batches, hashing=wanted.report is not None)
+        target = None if wanted.output is None else self._target(path)
+        if self.journal is not None:
+            order = self.journal.order(order, path, target)
         progress = Progress(self.out, path)
         try:
             if wanted.dry_run:
                 outcome = migration.rehearse(path, order)
-            elif wanted.output is not None:
-                outcome = migration.migrate_copy(path, self._target(path), order, progress)
+            elif target is not None:
+                outcome = (self.journal and self.journal.recover(path, target)) or migration.migrate_copy(
+                    path, target, order, progress
+                )
             else:
                 outcome = migration.migrate(path, order, progress)
-            if self.receipts is not None and (outcome.backup or outcome.output):
-                progress("receipt", 0)
-                self.receipts.add(receipt.entry(outcome, outcome.backup or path))
+            self._receive(outcome, path, progress)
         finally:
             progress.clear()
         return described(outcome, dry_run=wanted.dry_run)
+
+    def _receive(self, outcome: migration.Outcome, path: Path, progress: Progress) -> None:
+        """Add what was done to the receipt, at once: the next file may never be reached."""
+        if self.wanted.report is not None:
+            progress("receipt", 0)
+        if self.journal is not None:
+            self.journal.finish(outcome)
+        elif self.wanted.report is not None and (outcome.backup or outcome.output):
+            self.receipts.append(receipt.entry(outcome, outcome.backup or path))
 
     def undo(self, path: Path) -> dict[str, Any]:
         """Bring one file back."""

@@ -10,7 +10,7 @@ from .live import Live, open_live
 from .model import Limits, Source
 from .reader import Container, open_readonly
 from .version import stored_version
-from .writer import Change, open_for_change
+from .writer import Change, open_for_change, tidy
 
 __all__ = [
     "Beside",
@@ -26,6 +26,7 @@ __all__ = [
     "open_live",
     "open_readonly",
     "stored_version",
+    "tidy",
     "translate",
     "translate_writing",
 ]

@@ -22,6 +22,7 @@ from .model import Limits, Source
 from .policy import authorize_writing, secure
 from .reader import Container, open_in_place, open_readonly
 from .soundness import demand_sound
+from .spent import spent_journal
 from .version import refuse_newer, stored_version
 
 Check = Callable[[Container], None]
@@ -141,6 +142,13 @@ def open_for_change(
             connection.close()
 
 
+def tidy(path: str | Path) -> None:
+    """Remove what a killed change may have left beside a file that needs no change any more, if nobody uses it."""
+    if spent_journal(Path(path).resolve()) is not None:
+        with contextlib.suppress(AdfError), open_for_change(path, backup=False, newest=None, integrity=False, wait_s=0):
+            pass
+
+
 def fold_log(connection: apsw.Connection, path: Path) -> None:
     """Move everything from the log to the main file.
 
@@ -207,6 +215,7 @@ def _connect(source: Source, wait_s: float) -> apsw.Connection:
 
 def _lock(connection: apsw.Connection, source: Source) -> None:
     """Get the file for ourselves; in locking mode EXCLUSIVE the lock stays until the connection is closed."""
+    spent = spent_journal(source.real_path)
     try:
         connection.execute("BEGIN EXCLUSIVE; COMMIT")
         fold_log(connection, source.path)
@@ -214,6 +223,8 @@ def _lock(connection: apsw.Connection, source: Source) -> None:
         raise _in_use(source.path) from exc
     # Nobody else can have these now: an unfinished backup, and shared memory that ours does without (STO-010)
     backups.sweep_draft(source.real_path)
+    if spent is not None:
+        spent.remove_unchanged()
     with contextlib.suppress(OSError):
         beside(source.real_path, "-shm").unlink(missing_ok=True)
 

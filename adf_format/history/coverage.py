@@ -52,6 +52,7 @@ class Coverage:
     :ivar gone: what is nowhere, in order
     :ivar contested: seqs that more than one loop has, though all share one counter (STO-034)
     :ivar deleted: ids of snapshots that were deleted from the append-only table
+    :ivar split: ids of batches that a migration split into messages, all of which are there
     :ivar summaries: compaction summaries, live and archived, by seq; :ivar matches: with their snapshots
     """
 
@@ -61,6 +62,7 @@ class Coverage:
     loops: dict[str, LoopCoverage]
     contested: SeqSet = field(default_factory=SeqSet)
     deleted: SeqSet = field(default_factory=SeqSet)
+    split: SeqSet = field(default_factory=SeqSet)
     gone: list[Gap] = field(default_factory=list)
     summaries: list[Summary] = field(default_factory=list)
     matches: list[Match] = field(default_factory=list)
@@ -97,7 +99,9 @@ def coverage(container: Container, *, copies: bool = True) -> Coverage:
     tops = [counter or 0, *(part.highest or 0 for one in loops.values() for part in (one.live, one.archived))]
     result = Coverage(max(tops), counter, found, loops)
     _, result.contested = depths((one.live | one.archived) for one in loops.values())
-    result.deleted = _deleted(file, found)
+    result.split = SeqSet.of(sorted(number for number, one in found.batches.items() if one.whole))
+    result.deleted = _deleted(file, found) - result.split
+    result.split = result.split - SeqSet.of(number for number in found.checked if number > 0)
     result.summaries = all_summaries(found, live_summaries(file))
     result.matches = match(found, result.summaries, container.check_deadline)
     if copies:

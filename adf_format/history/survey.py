@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from adf_format.audit import ArchivedFile, ShapeError
+from adf_format.audit import ArchivedFile, ShapeError, split_part
 from adf_format.container import Container
 from adf_format.errors import LimitError
 from adf_format.history.model import Checked, Problem, SnapshotRow, Summary
@@ -22,15 +22,37 @@ SUMMARIES = 50_000
 
 
 @dataclass
+class Batch:
+    """A batch that was split into single messages.
+
+    :ivar of: how many messages it held
+    """
+
+    of: int
+    found: set[int] = field(default_factory=set)
+
+    def add(self, index: int) -> None:
+        """Take one of its messages."""
+        self.found.add(index)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of its messages are there."""
+        return len(self.found) == self.of
+
+
+@dataclass
 class Survey:
     """What all snapshots hold.
 
     :ivar checked: snapshots by id, in the order in which they were written
     :ivar summaries: archived compaction summaries
+    :ivar batches: old batches of messages that a migration split, by the id that they had
     """
 
     checked: dict[int, Checked] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
+    batches: dict[int, Batch] = field(default_factory=dict)
 
     def of_loop(self, loop: str) -> Iterator[Checked]:
         """Yield the snapshots of one loop."""
@@ -54,7 +76,7 @@ def survey(container: Container) -> Survey:
     for row in snapshots(container):
         if len(found.checked) >= SNAPSHOTS:
             raise LimitError(f"more than {SNAPSHOTS:,} snapshots", container.source.path)
-        found.checked[row.id] = checked = _check(container, row, found.summaries)
+        found.checked[row.id] = checked = _check(container, row, found)
         intervals += len(checked.seqs)
         if intervals > INTERVALS:
             raise LimitError("the archived rows are too scattered to be counted", container.source.path)
@@ -63,17 +85,17 @@ def survey(container: Container) -> Survey:
 
 def check(container: Container, row: SnapshotRow) -> Checked:
     """Read one snapshot and compare it with the columns of its row."""
-    return _check(container, row, [])
+    return _check(container, row, Survey())
 
 
-def _check(container: Container, row: SnapshotRow, summaries: list[Summary]) -> Checked:
+def _check(container: Container, row: SnapshotRow, found: Survey) -> Checked:
     reading, checked = Reading(container, row), Checked(row)
     if row.kind == "loop":
-        _read_loop(reading, checked, summaries)
+        _read_loop(reading, checked, found.summaries)
     else:
         for _, value in reading:
             checked.entries += 1
-            _check_value(reading, row, value)
+            _check_value(reading, row, value, found.batches)
     checked.problems = [*reading.problems, *_compare(row, checked, reading)]
     return checked
 
@@ -96,7 +118,7 @@ def _read_loop(reading: Reading, checked: Checked, summaries: list[Summary]) -> 
             reading.problem("seq-twice", f"seq {checked.twice.lowest} is in it more than once")
 
 
-def _check_value(reading: Reading, row: SnapshotRow, value: Any) -> None:
+def _check_value(reading: Reading, row: SnapshotRow, value: Any, batches: dict[int, Batch]) -> None:
     if not isinstance(value, dict):
         return
     if row.kind == "file":
@@ -107,6 +129,9 @@ def _check_value(reading: Reading, row: SnapshotRow, value: Any) -> None:
             return
         if file.size is not None and file.size != len(file.content):
             reading.problem("file", f"{len(file.content):,} bytes of content, its size says {file.size:,}")
+    elif (part := split_part(value)) is not None:
+        number, index, count = part
+        batches.setdefault(number, Batch(count)).add(index)
 
 
 def _compare(row: SnapshotRow, checked: Checked, reading: Reading) -> Iterator[Problem]:

@@ -41,7 +41,7 @@ def transcript(
     """Yield the rows of a loop, one at a time.
 
     :param history: merge archived rows by seq, and tell what is gone; otherwise live rows in display order (STO-032)
-    :param last: only the last few rows
+    :param last: only the end of what would be shown otherwise: so many rows, and the gaps between and after them
     """
     if history:
         yield from life(container, coverage(container), loop, last=last)
@@ -58,10 +58,13 @@ def life(container: Container, known: Coverage, loop: str, *, last: int | None =
     owners = dict(enumerate(_by_trust(known, loop), LIVE + 1))
     sets = [(rank, known.survey.checked[number].seqs) for rank, number in owners.items()]
     pieces = assign([(LIVE, one.live), *sets])
-    if last is not None:
-        pieces = _skipped(pieces, (one.live | one.archived).count() - last)
+    count = (one.live | one.archived).count()
+    if last == 0:
+        return
+    if last is not None and last < count:
+        pieces = _skipped(pieces, count - last)
     gaps = [gap for gap in known.gone if gap.loop in (None, loop)]
-    yield from _Life(container, known, one, owners).items(pieces, gaps, from_start=last is None)
+    yield from _Life(container, known, one, owners).items(pieces, gaps, from_start=last is None or last >= count)
 
 
 def _by_trust(known: Coverage, loop: str) -> list[int]:

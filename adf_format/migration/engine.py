@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 
-from adf_format.container import Container, open_for_change, open_readonly, stored_version, translate, translate_writing
+from adf_format.container import Container, open_for_change, open_readonly, stored_version, tidy, translate
 from adf_format.container import backup as backups
 from adf_format.container.create import publish, refuse_existing
+from adf_format.container.leftovers import private_folder, sweep
 from adf_format.container.version import refuse_newer
 from adf_format.errors import AdfError
 from adf_format.migration import compare, split
@@ -59,12 +59,14 @@ class Order:
     :ivar now: time for new rows; the clock when left out
     :ivar split: turn old batches of messages into one row per message
     :ivar hashing: hash each decoded snapshot, for a receipt
+    :ivar begun: is told before the first step, once there is a way back
     """
 
     target: int = LATEST
     now: datetime | None = None
     split: bool = False
     hashing: bool = False
+    begun: Callable[[Outcome], None] = lambda _: None
 
 
 def migrate(path: str | Path, order: Order = Order(), progress: Progress = quiet) -> Outcome:
@@ -77,10 +79,14 @@ def migrate(path: str | Path, order: Order = Order(), progress: Progress = quiet
     start = time.monotonic()
     outcome = _look(path, order)
     if not outcome.steps and not order.split:
+        tidy(path)
         return outcome
     with open_for_change(path) as change:
         with change.ddl():  # or dropping a table that was copied would delete what refers to it
             change.connection.execute("PRAGMA foreign_keys=OFF")
+        change.secure_backup()
+        outcome.backup = change.backup
+        order.begun(outcome)
         work = Work(change, now=outcome.now, final=order.target, hashing=order.hashing)
         climb(work, wanted(change.version, order.target, Path(path)), progress)
         if order.split:
@@ -121,15 +127,17 @@ def migrate_copy(path: str | Path, output: str | Path, order: Order = Order(), p
     refuse_existing(target)
     outcome = _look(path, order)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
-            draft = Path(folder) / target.name
+        sweep(target.parent)
+        with private_folder(target.parent) as folder:
+            draft = folder / target.name
             _copy(path, draft)
-            made = migrate(draft, order, progress)
+            made = migrate(draft, replace(order, begun=lambda _: None), progress)
+            order.begun(replace(made, file=outcome.file, output=target, backup=None))
             if made.backup is not None:
                 made.backup.unlink()
             publish(draft, target)
     except (OSError, apsw.Error) as exc:
-        raise translate_writing(exc, target) from exc
+        raise translate(exc, target) from exc
     made.file, made.output, made.backup = outcome.file, target, None
     return made
 

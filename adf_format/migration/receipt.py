@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,19 @@ def document(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the receipt of one run; it carries the hash of its own entries."""
     tool = {"name": "adf-format", "version": __version__, "sqlite": apsw.sqlite_lib_version()}
     return {"$schema": SCHEMA, "tool": tool, "files": list(entries), "sha256": seal(entries)}
+
+
+def text(entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the receipt as JSON text, an entry at a time; entries are gone through once."""
+    head, rest = json.dumps({**document([]), "files": []}, indent=2).split('"files": []')
+    yield f'{head}"files": ['
+    hashed = hashlib.sha256(b"[")
+    for index, one in enumerate(entries):
+        hashed.update((b"," if index else b"") + javascript_json(one, exact=True).encode())
+        lines = json.dumps(one, ensure_ascii=False, indent=2).replace("\n", "\n    ")
+        yield f"{',' if index else ''}\n    {lines}"
+    hashed.update(b"]")
+    yield f"\n  ]{rest.replace(seal([]), hashed.hexdigest())}\n"
 
 
 def seal(entries: Sequence[Mapping[str, Any]]) -> str:

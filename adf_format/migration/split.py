@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from adf_format.audit import Blob, EntryReader, Snapshot, SnapshotError, decompress, encode_message
+from adf_format.audit import Blob, EntryReader, Snapshot, SnapshotError, batch_note, decompress, encode_message
 from adf_format.creation.agent import iso
 from adf_format.errors import JsonTextError, UsageError
 from adf_format.jsontext import decode
@@ -42,7 +42,8 @@ def split_batches(work: Work) -> None:
 def _split(work: Work, number: int) -> None:
     try:
         row: Any = work.connection.execute(f"SELECT {_ROW} FROM adf_audit WHERE id = ?", (number,)).fetchall()[0]
-        made = [_message(entry) for entry in _entries(work.connection, number)]
+        entries = list(_entries(work.connection, number))
+        made = [_message(one, batch_note(number, at, len(entries))) for at, one in enumerate(entries)]
     except (SnapshotError, JsonTextError, apsw.Error) as error:
         work.record.notes.append(f"batch {number} of the audit stays as it is: {getattr(error, 'message', error)}")
         return
@@ -79,10 +80,12 @@ def _entries(connection: apsw.Connection, number: int) -> Iterator[dict[str, Any
         yield entry
 
 
-def _message(entry: dict[str, Any]) -> Snapshot:
+def _message(entry: dict[str, Any], batch: dict[str, Any]) -> Snapshot:
     """Make the message of an archived row: what it was on the wire, with the rest of the row in its meta.
 
     A part that the row does not hold is left out; nothing that it holds is lost.
+
+    :param batch: what it was a part of, so that nobody takes the batch for lost
     """
     rest = dict(entry)
     at = _time(entry)
@@ -97,7 +100,7 @@ def _message(entry: dict[str, Any]) -> Snapshot:
         payload["attachments"] = rest.pop("attachments")
     payload["sent_at"] = at
     kept = {key: value for key, value in rest.items() if value is not None}
-    return encode_message({**head, "meta": {"archived_row": kept}, "payload": payload})
+    return encode_message({**head, "meta": {"archived_row": kept, **batch}, "payload": payload})
 
 
 def _time(entry: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import apsw
 import pytest
 from container_support import beside, make, make_live
 
-from adf_format.container import open_for_change, open_readonly
+from adf_format.container import open_for_change, open_readonly, tidy
 from adf_format.errors import AdfError, LockedError, NewerSchemaError, NotAnAdfError, UnreadableError, VerificationError
 
 ADD = "INSERT INTO t (b) VALUES ('new')"
@@ -178,3 +178,46 @@ def test_what_a_killed_backup_left_is_swept(folder: Path) -> None:
     with open_for_change(path):
         pass
     assert names(path) == ["a.adf"]
+
+
+@pytest.mark.parametrize("head", [b"", bytes(512)], ids=["empty", "zeroed"])
+def test_a_journal_that_is_over_goes_with_the_next_change(head: bytes, folder: Path) -> None:
+    path = make(folder / "a.adf", journal="delete")
+    beside(path, "-journal").write_bytes(head)
+    with open_for_change(path, backup=False):
+        assert names(path) == ["a.adf"]
+    beside(path, "-journal").write_bytes(head)
+    tidy(path)
+    assert (names(path), count(path)) == (["a.adf"], 3)
+
+
+def test_a_journal_that_may_be_needed_stays_until_it_is_played_back(folder: Path) -> None:
+    path = make(folder / "a.adf", journal="delete")
+    before = path.read_bytes()
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN").fetchall()
+    connection.execute("UPDATE t SET b = zeroblob(9000)")
+    connection.cache_flush()
+    hot = (beside(path, "-journal").read_bytes(), path.read_bytes())
+    connection.execute("ROLLBACK")
+    connection.close()
+    beside(path, "-journal").write_bytes(hot[0])
+    path.write_bytes(hot[1])
+    assert hot[1] != before
+    tidy(path)
+    assert beside(path, "-journal").exists()
+    with open_for_change(path, backup=False) as change:
+        assert change.connection.execute("SELECT count(*) FROM t WHERE typeof(b) = 'text'").get == 3
+        with change.transaction() as inside:
+            inside.execute(ADD)
+    assert (names(path), count(path)) == (["a.adf"], 4)
+
+
+def test_tidying_leaves_a_file_in_use_alone(folder: Path) -> None:
+    path = make(folder / "a.adf", journal="delete")
+    beside(path, "-journal").write_bytes(b"")
+    connection = apsw.Connection(str(path))
+    connection.execute("BEGIN; SELECT * FROM t").fetchall()
+    tidy(path)
+    assert beside(path, "-journal").exists()
+    connection.close()

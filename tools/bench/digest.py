@@ -35,14 +35,14 @@ def measure(name: str, path: Path) -> dict[str, float]:
 
 def task(name: str, path: str) -> None:
     """Read through or digest one file, and print what it took."""
-    from bench.reading import read_through
+    from bench import reading
 
     from adf_format.container import open_readonly
     from adf_format.digest import digest
 
     start = time.process_time()
     if name == "bare":
-        read_through(Path(path))
+        reading.read_through(Path(path))
     else:
         with open_readonly(path) as container:
             start = time.process_time()
