@@ -32,13 +32,19 @@ def tokens(view: View) -> Safe | None:
     )  # fmt: skip
     scale = el("div", el("span", short(top)), el("span", short(top // 2)), el("span", "0"), class_="ys", aria_hidden="true")
     first, last = points[0][0], points[-1][0] + usage.width
-    days = "%Y-%m-%d %H:%M" if last - first < 40 * 86_400_000 else "%Y-%m-%d"
+    days = _pattern(last - first)
     times = [found.strftime(days) if (found := utc(when)) else "" for when in (first, (first + last) // 2, last)]
     axis = el("div", [el("span", one) for one in times], class_="xs", aria_hidden="true")
     keys = [("in", "tokens in"), ("out", "tokens out")] + ([("cut", "compaction")] if marks else [])
     legend = el("div", [el("span", el("i", class_=f"key {css}"), words) for css, words in keys], class_="legend")
-    caption = el("figcaption", f"Each bar is {duration(usage.width)}; all times are UTC.", legend)
+    caption = el("figcaption", f"From {moment(first)} on; each bar is {duration(usage.width)}.", legend)
     return el("figure", el("div", scale, el("div", drawing, class_="plot"), axis, class_="graph"), caption, class_="chart")
+
+
+def _pattern(span: int) -> str:
+    if span < 600_000:
+        return "%H:%M:%S"
+    return "%Y-%m-%d %H:%M" if span < 40 * 86_400_000 else "%Y-%m-%d"
 
 
 def _told(usage: Usage, compactions: int) -> str:

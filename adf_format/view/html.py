@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 Child = Any  # Safe, str, int, None, or an iterable of these
-VOID = frozenset({"br", "hr", "img", "input", "meta", "link", "wbr", "path", "rect", "circle", "use", "col"})
+VOID = frozenset({"br", "hr", "img", "input", "meta", "wbr", "path", "rect", "circle", "use", "col"})
 _ADDRESSES = frozenset({"href", "src"})
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
@@ -84,7 +84,7 @@ def el(name: str, /, *children: Child, **attributes: Any) -> Safe:
     :raises TypeError: an address that is no `Url`, or an attribute that could run code
     """
     opening = start(name, attributes)
-    return Safe(opening) if name in VOID else Safe(f"{opening}{''.join(_pieces(children))}</{name}>")
+    return Safe(f"{opening[:-1]}/>") if name in VOID else Safe(f"{opening}{''.join(_pieces(children))}</{name}>")
 
 
 def start(name: str, attributes: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST = 100_000  # characters that are parsed; longer texts are shown as they are
 HEADING = 3  # a heading of a text stands below the headings of the page
-_MARKUP = re.compile(r"[*_`#\[<|~\\>]|^[ \t]*(?:[-+=]|\d+[.)][ \t])|^ {4}|\t|://", re.MULTILINE)
+_MARKUP = re.compile(r"[*_`#\[<|~\\>]|^[ \t]*(?:[-+=]|\d+[.)][ \t])|^ {4}|\t|://|  \n", re.MULTILINE)
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n+")
 _CITATION = r"\[(?=[^\[\]\n]{2,120}\])(?:[^\[\]\n]*[\s,;–-])?S[0-9]{1,18}(?:[\s,;–-][^\[\]\n]*)?\](?![(\[:])"
 _TOKEN = re.compile(r"(?<![0-9A-Za-z])S([0-9]{1,18})(?![0-9A-Za-z])")

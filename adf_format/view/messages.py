@@ -58,13 +58,18 @@ def _message(view: View, when: int, box: str, row: Row) -> Safe:
     marks = [el("span", status, class_=f"tag {'unread' if status in ('unread', 'pending') else ''}")] if status else []
     marks += [el("span", f"HTTP {code}", class_="tag")] if code is not None and code >= 300 else []
     head = el(
-        "div", icon("in" if inward else "out"), el("span", "from " if inward else "to "), el("b", first_line(who, 80) or "?"),
+        "div", icon("in" if inward else "out"), el("span", "from " if inward else "to "), el("b", _short(who) or "?"),
         time(when), marks, class_="from",
     )  # fmt: skip
     files = _attachments(view, parsed(row.get("attachments")))
     content = shown(row.get("content"))
     body = plain(content, view.targets, TEXT) if content else notice("no text")
     return el("li", head, body, files, class_=f"mail {box}")
+
+
+def _short(who: str) -> str:
+    """Return a name; of a DID its two ends, which is what people compare."""
+    return f"{who[:16]}…{who[-6:]}" if who.startswith("did:") and len(who) > 30 else first_line(who, 80)
 
 
 def _attachments(view: View, value: Any) -> Safe | None:
@@ -114,5 +119,5 @@ def _archived_message(value: dict[str, Any], row: SnapshotRow, box: str) -> Safe
     who = value.get("from" if box == "inbox" else "to")
     content = written(payload.get("content", ""))
     where = el("span", f"snapshot {row.id}", class_="tag")
-    head = html(icon("in" if box == "inbox" else "out"), el("b", first_line(written(who or "?"), 80)), where, el("span", first_line(content, 90), class_="arg"))
+    head = html(icon("in" if box == "inbox" else "out"), el("b", _short(written(who or "?"))), where, el("span", first_line(content, 90), class_="arg"))
     return details(head, plain(content, limit=TEXT), class_="chip")

@@ -102,7 +102,7 @@ def _past(view: View) -> Line:
     gone = sum(gap.count for gap in known.gone)
     parts: list[Child] = []
     if known.summaries:
-        parts.append(f"Compacted {counted(len(known.summaries), 'time')}. ")
+        parts.append("Compacted once. " if len(known.summaries) == 1 else f"Compacted {len(known.summaries):,} times. ")
     parts.append(f"{counted(kept, 'row')} {'is' if kept == 1 else 'are'} no longer in the transcript and kept in the archive" if kept else "Nothing is in the archive")
     parts.append(f"; {counted(gone, 'row')} gone ({reasons(known.gone)})." if gone else "; nothing is lost." if kept else ".")
     damaged = len(known.survey.damaged())

@@ -81,7 +81,7 @@ class _body:  # noqa: N801
 
     def __exit__(self, *_: object) -> None:
         source = f"Made from {self._view.options.title} by adf-format view; nothing in this page is loaded from elsewhere."
-        self._page.write(Safe("</main>\n"), el("footer", source, class_="end"), frame.script(), Safe("</body></html>\n"))
+        self._page.write(Safe("</main>\n"), el("footer", source, class_="colophon"), frame.script(), Safe("</body></html>\n"))
 
 
 def _nav(view: View, loop: str | None = None) -> Safe:

@@ -11,6 +11,7 @@ from adf_format.schemas import LATEST, OLDEST
 from adf_format.view.context import View
 from adf_format.view.html import Child, Safe, el, html
 from adf_format.view.pieces import details, first_line, notice, written
+from adf_format.view.words import counted
 
 DEPTH = 8
 KEYS = 300  # of one object or array
@@ -40,7 +41,7 @@ def _part(key: str, value: Any, usual: Any) -> Safe:
     if not isinstance(value, (dict, list)) or not value:
         return el("div", el("span", first_line(key, 80), class_="key"), _leaf(key, value, usual), class_="setting")
     changed = value != usual
-    size = f"{len(value):,} {'entries' if isinstance(value, list) else 'keys'}"
+    size = counted(len(value), "entry", "entries") if isinstance(value, list) else counted(len(value), "key")
     marks = el("span", "changed" if changed else "as in a fresh file", class_=f"tag {'' if changed else 'usual'}")
     head = html(el("b", first_line(key, 80), class_="name"), el("span", size, class_="arg"), marks)
     return details(head, _value(key, value, usual, 1), class_="chip config-part")

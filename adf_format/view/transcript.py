@@ -14,7 +14,7 @@ from adf_format.view.rows import Rows
 from adf_format.view.story import Event, Fold, Story, Unfold
 from adf_format.view.tools import Result
 from adf_format.view.woven import Woven
-from adf_format.view.words import counted, interval, time
+from adf_format.view.words import counted, interval, time, utc
 
 AHEAD = 12  # events among which the results of a call are looked for
 _REASONS = {"damaged-snapshot": "damaged", "compacted-unaudited": "compacted without audit", "audit-off": "audit was off"}
@@ -32,6 +32,7 @@ class Transcript:
         self._coming: deque[Event] = deque()
         self._taken: dict[int, set[str]] = {}
         self._depth = 0
+        self._day = ""
 
     def write(self, page: Page, *, gaps: bool = True) -> None:
         """Write a list of rows."""
@@ -52,7 +53,17 @@ class Transcript:
             case Gap():
                 page.write(_gap(event) if gaps else None)
             case Item():
-                page.write(self._woven.before(event.place.entry.created_at), self._row(event))
+                when = event.place.entry.created_at
+                page.write(self._woven.before(when), self._new_day(when), self._row(event))
+
+    def _new_day(self, when: int | None) -> Safe | None:
+        """Return the date where a day begins: rows only show the time."""
+        found = utc(when) if when is not None else None
+        day = found.strftime("%A, %-d %B %Y") if found else self._day
+        if day == self._day:
+            return None
+        self._day = day
+        return el("li", day, class_="day")
 
     def _events(self) -> Iterator[Event]:
         """Yield what belongs into the page; a fold only if rows of it do, or if something is wrong with it."""
