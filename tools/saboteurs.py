@@ -1,4 +1,7 @@
-"""Run every saboteur against the suite and print the score: `python tools/saboteurs.py [NAME…] [--budget 30] [--write]`.
+"""Run every saboteur against the suite and print the score.
+
+    python tools/saboteurs.py [NAME…] [--budget 30] [--write]
+
 
 `--write` keeps the result in `conformance/adf_conformance/mutants/kills.json`, from which the table of requirements in
 the docs takes which saboteurs a requirement alone kills.
