@@ -25,6 +25,7 @@ ANSWERS = "answers"
 
 CONFIRMATIONS = 2  # fresh processes on which a failure is tried again
 SHRINK_SECONDS = 20.0
+MANY = 5  # failures of one check after which the next ones are not made smaller, and tried again only once
 BATCH = 20  # examples that Hypothesis draws before the time is looked at
 
 
@@ -161,6 +162,7 @@ class Bench:
         :param like: the case as far as it is known: name, judges, law; the steps are those that are done
         :return: the failure, if there was one
         :raises DriverFault: a bad message; the end of a check
+        :raises Impossible: a step made no sense, which is a mistake of ours
         """
         with self.scene(like.judges, like.law, share=share) as scene:
             try:
@@ -169,9 +171,6 @@ class Bench:
                 return self.record(violation, scene, like, shrink=shrink)
             except DriverFault as fault:
                 return self.record(self._as_violation(fault), scene, like, shrink=shrink)
-            except Impossible:
-                if not shrink:
-                    raise
             self.ledger.saw(self.answers)
         return None
 
@@ -199,9 +198,10 @@ class Bench:
             telling.changes(scene),
             scene.stderr,
         )
-        tries = [self.fails(case) for _ in range(self.terms.confirmations)]
+        often = self.terms.confirmations if len(self.failures) < MANY else 1
+        tries = [self.fails(case) for _ in range(often)]
         failure.reproduced = (sum(tries), len(tries))
-        if shrink and all(tries):
+        if shrink and all(tries) and len(self.failures) < MANY:
             self._shrink(failure)
         self.ledger.muted.add(violation.requirement)
         self.failures.append(failure)
@@ -280,19 +280,9 @@ class Bench:
 
         :param salt: makes examples of one strategy differ
         """
-        from hypothesis import given, seed
-
-        drawn: list[Any] = []
-
-        @seed(f"{self.terms.seed} {like.name} {salt}")
-        @_quiet(3)
-        @given(strategy)
-        def once(example: Any) -> None:
-            drawn.append(example)
-
-        once()
+        example = _drawn(strategy, f"{self.terms.seed} {like.name} {salt}")
         self.examples += 1
-        self.watch(lambda scene: play(scene, drawn[-1]), like, share=share)
+        self.watch(lambda scene: play(scene, example), like, share=share)
 
     def _batch(self) -> int:
         """Return how many examples to draw next; at least one batch is drawn whatever the time."""
@@ -312,6 +302,25 @@ class _OnlyLedger(Ledger):
     def demand(self, requirement: str, kept: object, message: str, details: Mapping[str, Any] | None = None) -> None:
         if requirement == self._only:
             super().demand(requirement, kept, message, details)
+
+
+def _drawn(strategy: SearchStrategy[Any], salt: str) -> Any:
+    """Draw one example. The first ones are the simplest, and draws may be given up, so several are tried."""
+    from hypothesis import given, seed
+
+    found: list[Any] = []
+    for wanted in (3, 10, 50):
+
+        @seed(f"{salt} {wanted}")
+        @_quiet(wanted)
+        @given(strategy)
+        def once(example: Any) -> None:
+            found.append(example)
+
+        once()
+        if found:
+            break
+    return found[-1]
 
 
 def _quiet(examples: int) -> settings:

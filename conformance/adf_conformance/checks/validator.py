@@ -11,14 +11,17 @@ from adf_conformance.format_data import latest, oldest
 from adf_conformance.schedule import Case, Scene
 
 FILE = "agent.adf"
+PLAIN = "plain.adf"
 JUDGES = ["validator"]
 ONES = 2  # files for each shape and fault, in a run of the usual size
 
 
 def _validate(scene: Scene, plan: dict[str, Any]) -> None:
+    """Validate a file, then a plain one, then the first again: nothing may stick from one to the next."""
     scene.run({"do": "make", "plan": plan, "file": FILE})
-    for _ in range(2):
-        scene.run({"do": "call", "method": "file/validate", "params": {"path": FILE}, "expect": "any"})
+    scene.run({"do": "make", "plan": {"version": plan["version"], "worked": True}, "file": PLAIN})
+    for file in (FILE, PLAIN, FILE):
+        scene.run({"do": "call", "method": "file/validate", "params": {"path": file}, "expect": "any"})
 
 
 def versions(bench: Bench) -> tuple[int, int]:

@@ -73,7 +73,15 @@ class _Asked:
 
     def demand(self, law: str, kept: object, message: str, **details: Any) -> None:
         """Demand something about this answer."""
-        self.scene.demand(f"reader.{law}", kept, f"{self.params}: {message}", **details)
+        self.scene.demand(f"reader.{law}", kept, f"{self.asked}: {message}", **details)
+
+    @property
+    def asked(self) -> str:
+        """What was asked for, in words."""
+        if "id" in self.params:
+            return f"snapshot {self.params['id']}"
+        seq = f"S{self.params['seq']} of " if "seq" in self.params else ""
+        return f"{seq}loop {self.params['loop']}"
 
     # --- transcript/read
 

@@ -7,6 +7,7 @@ import multiprocessing
 import shlex
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
@@ -135,7 +136,7 @@ class _pool:  # noqa: N801 - a small helper
         yield from (future.result() for future in [self._executor.submit(run_check, *item) for item in work])
 
 
-def run_check(name: str, terms: Terms, seconds: float) -> CheckResult:
+def run_check(name: str, terms: Terms, seconds: float = 3600.0) -> CheckResult:
     """Run one check and return what it saw; whatever goes wrong becomes its `fault`."""
     bench, started, fault = Bench(name, terms, seconds), time.monotonic(), None
     try:
@@ -148,7 +149,9 @@ def run_check(name: str, terms: Terms, seconds: float) -> CheckResult:
     except (HarnessError, Impossible) as error:
         fault = ("harness-error", f"{type(error).__name__}: {error}")
     except Exception as error:  # noqa: BLE001 - a fault of ours must be a verdict, not the end of the run
-        fault = ("harness-error", f"{type(error).__name__}: {error}")
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        fault = ("harness-error", f"{type(error).__name__}: {error} ({where})")
     finally:
         bench.close()
     return CheckResult(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -267,7 +268,12 @@ def _mark(scene: Scene, step: Step) -> Outcome:
 def _make(scene: Scene, step: Step) -> Outcome:
     from adf_conformance import files
 
-    files.write(step["plan"], scene.path(step.get("file", "agent.adf")))
+    path = scene.path(step.get("file", "agent.adf"))
+    path.unlink(missing_ok=True)
+    try:
+        files.write(step["plan"], path)
+    except (LookupError, TypeError, ValueError, sqlite3.Error) as error:  # a plan that was made smaller, most likely
+        raise Impossible(f"the plan cannot be written ({type(error).__name__}: {error})") from None
     return Outcome()
 
 
