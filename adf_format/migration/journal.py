@@ -125,7 +125,7 @@ class Journal:
         key = _name(outcome.file), _name(outcome.output) if outcome.output else None
         begun = self.begun.get(key)
         entry = self._whole(outcome, begun) if begun else None
-        if entry is None and (outcome.backup or outcome.output) and (outcome.steps or outcome.record.touches):
+        if entry is None and (outcome.backup or outcome.output) and outcome.record.touches:
             entry = receipt.entry(outcome, outcome.backup or outcome.file)
         if entry is not None:
             self._write("entry", entry | {"file": key[0], "output": key[1]})
