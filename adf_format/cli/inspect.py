@@ -48,10 +48,27 @@ def inspect(path: str, out: Output) -> int:
     if out.format == "json":
         out.json({"$schema": SCHEMA, **facts})
         return EXIT_OK
+    if out.screen.width is not None:
+        _on_screen(facts, out)
+        return EXIT_OK
     out.line(_headline(facts, out))
     for label, text in _sections(facts):
         out.line(out.screen.wrapped(f"{label:<{LABEL}}{text}" if label else f"{'':<{LABEL}}{text}", hang=LABEL))
     return EXIT_OK
+
+
+def _on_screen(facts: Mapping[str, Any], out: Output) -> None:
+    """Show the facts with rich, which is slow to import and only wanted where somebody looks."""
+    from rich.console import Console
+
+    from adf_format.cli import inspect_screen
+
+    console = Console(
+        file=out.stream, force_terminal=True, width=out.screen.width, markup=False, emoji=False, highlight=False,
+        no_color=not out.screen.color, color_system="standard" if out.screen.color else None,
+    )  # fmt: skip
+    shown = ("loops", "findings")
+    inspect_screen.show(console, facts, [line for name, line in _named(facts) if name not in shown])
 
 
 def _findings(path: str) -> dict[str, Any]:
@@ -78,15 +95,20 @@ def _headline(facts: Mapping[str, Any], out: Output) -> str:
 
 def _sections(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield a label and a text per line; the label is empty on continuation lines."""
-    yield "read", _source(facts["source"])
+    return (line for _, line in _named(facts))
+
+
+def _named(facts: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the lines of all sections, each with the name of its section."""
+    yield "read", ("read", _source(facts["source"]))
     for name, lines in _LINES.items():
         value = facts[name]
         if value is None:
             continue
         for index, line in enumerate(lines(value)):
-            yield ("" if index else name), line
+            yield name, ("" if index else name, line)
     for entry in facts["unreadable"]:
-        yield "UNREADABLE", visible(f"{entry['what']}: {entry['why']}")
+        yield "unreadable", ("UNREADABLE", visible(f"{entry['what']}: {entry['why']}"))
 
 
 def _source(source: Mapping[str, Any]) -> str:

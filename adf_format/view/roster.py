@@ -104,7 +104,7 @@ def _numbers(view: View, loop: str) -> Safe:
 
 
 def _tools(tools: list[str]) -> Safe:
-    names = el("ul", [el("li", name) for name in tools[:TOOLS]], class_="names")
+    names = el("ul", [el("li", first_line(name, 80)) for name in tools[:TOOLS]], class_="names")
     more = html(f"and {len(tools) - TOOLS} more") if len(tools) > TOOLS else None
     if not tools:
         return el("p", "No tools: it only thinks.", class_="numbers")
