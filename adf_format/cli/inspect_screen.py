@@ -67,7 +67,12 @@ def _loops(facts: Mapping[str, Any]) -> Table:
     for loop in facts["loops"]:
         state = ("" if loop["enabled"] else "disabled") if loop["declared"] else "not declared"
         seqs = f"S{loop['seqs'][0]:,} to S{loop['seqs'][1]:,}" if loop["seqs"] else ""
-        table.add_row(Text(visible(str(loop["name"]))[:60], "bold cyan"), f"{loop['rows']:,}", Text(seqs, "dim"), Text(state, "yellow"))
+        table.add_row(
+            Text(visible(str(loop["name"]))[:60], "bold cyan"),
+            f"{loop['rows']:,}",
+            Text(seqs, "dim"),
+            Text(state, "yellow"),
+        )
     return table
 
 

@@ -1,4 +1,4 @@
-"""Markdown of agents as HTML: raw HTML stays text, images are not fetched, links are checked, `[S137]` leads to its row.
+"""Markdown of agents as HTML: raw HTML stays text, images are not fetched, links are checked, `[S137]` leads there.
 
 Every element is made here, with `el`; mistune only parses.
 """

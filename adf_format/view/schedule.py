@@ -94,7 +94,9 @@ def task_list(view: View) -> Safe:
     rows, total = tasks(view)
     if not rows:
         return notice("No tasks.")
-    rows = sorted(reversed(rows), key=lambda row: shown(row.get("status")) not in _WAITING)
+    rows = list(rows)
+    rows.reverse()
+    rows.sort(key=lambda row: shown(row.get("status")) not in _WAITING)
     rest = notice(f"{counted(total - len(rows), 'older task')} not shown.") if total > len(rows) else None
     return html(el("ul", [el("li", task_card(row)) for row in rows], class_="tasks"), rest)
 
@@ -111,9 +113,12 @@ def task_card(row: Row) -> Safe:
     )
     waits = status == "pending_approval"
     head = html(
-        icon("hand" if waits else "task"), el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),
-        tool, el("span", hint, class_="arg"), time(number(row.get("created_at"))),
-    )  # fmt: skip
+        icon("hand" if waits else "task"),
+        el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),
+        tool,
+        el("span", hint, class_="arg"),
+        time(number(row.get("created_at"))),
+    )
     return details(head, _task_body(row, args), class_=f"chip task{' waits' if waits else ''}")
 
 
