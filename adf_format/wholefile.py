@@ -29,7 +29,8 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     except OSError as exc:
         raise _refused(exc, path) from exc
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream, _naming(path):
+        # closing writes what is left, and may fail as well
+        with _naming(path), os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
             yield stream
             stream.flush()
             if not named:

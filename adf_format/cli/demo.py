@@ -57,15 +57,8 @@ def demo(folder: Path | None, keep: bool, out: Output) -> int:
 def _place(folder: Path | None, keep: bool) -> Iterator[tuple[Path, bool]]:
     """Give a folder, and whether it stays."""
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise UsageError("the folder is not empty", file=folder, hint="--dir takes a new or an empty one")
-        try:
+        with _new_or_empty(folder):
             yield folder, True
-        except BaseException:
-            for made in folder.iterdir():  # the folder was empty before
-                made.unlink(missing_ok=True)
-            raise
     elif keep:
         yield Path(tempfile.mkdtemp(prefix="adf-format-demo-")), True
     else:
@@ -73,18 +66,60 @@ def _place(folder: Path | None, keep: bool) -> Iterator[tuple[Path, bool]]:
             yield Path(name), False
 
 
+@contextlib.contextmanager
+def _new_or_empty(folder: Path) -> Iterator[None]:
+    """Make a folder, and take away what was made if the work in it fails.
+
+    :raises UsageError: there is a file, or a folder that is not empty
+    """
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    if folder.exists() and not folder.is_dir():
+        raise UsageError("this is a file, not a folder", file=folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError("the folder is not empty", file=folder, hint="--dir takes a new or an empty one")
+        try:
+            yield
+        except BaseException:
+            for file in folder.iterdir():  # the folder was empty before
+                file.unlink(missing_ok=True)
+            raise
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for one in made:
+                one.rmdir()
+        raise
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[Path]:
+    """Say in one line of ours why a file cannot be written."""
+    import apsw
+
+    from adf_format.container import translate_writing
+
+    try:
+        yield path
+    except (OSError, apsw.Error) as error:
+        raise translate_writing(error, path) from error
+
+
 def _steps(place: Path, out: Output) -> None:
     from adf_format import sample
 
     ada, broken, report = place / "ada.adf", place / "broken.adf", place / "broken.json"
     _title(out, "1. A sample agent: Ada keeps a garden diary, with loops, an archive, timers, messages and files")
-    sample.build(ada, 32)
+    with _writing(ada):
+        sample.build(ada, 32)
     _run(out, ["inspect", str(ada)])
     _title(out, "2. Is her file valid?")
     _run(out, ["validate", "--isolated", str(ada)])
     _title(out, "3. A copy of it, damaged on purpose")
-    broken.write_bytes(ada.read_bytes())
-    for what in _damage(broken):
+    with _writing(broken):
+        broken.write_bytes(ada.read_bytes())
+        _damage(broken)
+    for what in DAMAGE:
         out.line(f"   - {what}")
     out.line()
     _run(out, ["validate", "--isolated", str(broken)], EXIT_FINDINGS)
@@ -106,20 +141,20 @@ def _past(place: Path, ada: Path, out: Output) -> None:
     _run(out, ["audit", "verify", str(ada)])
     _run(out, ["audit", "resolve", str(ada), "S3"])
     _title(out, f"7. A file of storage version {OLDEST}, brought up to date, with a receipt that proves what happened")
-    sample.build(old, OLDEST)
+    with _writing(old):
+        sample.build(old, OLDEST)
     _run(out, ["migrate", str(old), "--report", str(receipt)])
     _run(out, ["migrate", "--check-receipt", str(receipt)])
     _run(out, ["validate", "--isolated", str(old)])
 
 
-def _damage(path: Path) -> Iterator[str]:
+def _damage(path: Path) -> None:
     import apsw
 
     connection = apsw.Connection(str(path))
     try:
-        for what, sql in DAMAGE.items():
+        for sql in DAMAGE.values():
             connection.execute(sql)
-            yield what
     finally:
         connection.close()
 

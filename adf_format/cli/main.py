@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -186,9 +187,22 @@ def _explained(error: BaseException) -> int:
         case BrokenPipeError():
             return _output_lost()
         case OSError():
-            place = f": {error.filename}" if error.filename else ""
-            return _say(f"{error.strerror or error}{place}", EXIT_UNREADABLE)
+            return _say(_of_system(error), EXIT_UNREADABLE)
     return _internal(error)
+
+
+def _of_system(error: OSError) -> str:
+    if error.filename is None and error.errno == errno.ENOENT and _folder_is_gone():
+        return "the current folder is gone (change to one that exists)"
+    return f"{error.strerror or error}: {error.filename}" if error.filename else str(error.strerror or error)
+
+
+def _folder_is_gone() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _program() -> str:

@@ -108,12 +108,17 @@ def opened(format_name: str, output: str | None, quiet: bool, color: str) -> Ite
         return
     if not output:
         raise UsageError("--output names no file")
-    with _whole_file(Path(output)) as stream:
+    with new_file(Path(output)) as stream:
         yield Output(format_name, stream, Screen(color == "always"), quiet, output, notes)
 
 
 @contextlib.contextmanager
-def _whole_file(path: Path) -> Iterator[TextIO]:
+def new_file(path: Path) -> Iterator[TextIO]:
+    """Write a text file that the user names: whole or not at all, never over a database; a device is written to.
+
+    :raises UsageError: see `refuse_database`
+    :raises UnreadableError: it cannot be written
+    """
     refuse_database(path)
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", errors="backslashreplace") as stream:

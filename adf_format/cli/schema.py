@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from adf_format import __version__
-from adf_format.cli.options import Output, common, nearest, refuse_database
+from adf_format.cli.options import Output, common, nearest, new_file
 from adf_format.errors import EXIT_OK, UnreadableError, UsageError
 from adf_format.schemas import LATEST, OLDEST, document, storage_version, urns
 from adf_format.schemas import ddl as ddl_of
@@ -101,9 +101,9 @@ def export(folder: Path | None, bundle: Path | None, quiet: bool) -> int:
             raise UnreadableError(f"not all schemas could be written: {error.args[0][0][2]}", file=folder) from error
         _note(f"{len(urns())} schemas written to {folder}", quiet)
     if bundle is not None:
-        refuse_database(bundle)
         bundle.parent.mkdir(parents=True, exist_ok=True)
-        bundle.write_text(json.dumps(bundled(), ensure_ascii=False, indent=1) + "\n", "utf-8")
+        with new_file(bundle) as stream:
+            stream.write(json.dumps(bundled(), ensure_ascii=False, indent=1) + "\n")
         _note(f"{len(urns())} schemas written to {bundle}", quiet)
     return EXIT_OK
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from adf_format.cli.options import Output, common, refuse_database, same_place
+from adf_format.cli.options import Output, common, new_file, same_place
 from adf_format.cli.paths import agent_files
 from adf_format.errors import EXIT_FINDINGS, EXIT_OK, EXIT_UNREADABLE, AdfError, UnreadableError, UsageError
 from adf_format.terminal import visible
@@ -21,6 +21,7 @@ from adf_format.validation import settings as settings_files
 from adf_format.validation.baseline import Baseline
 from adf_format.validation.batch import Job, Resources, available_cpus, validate_many
 from adf_format.validation.formats import NAMES, Run, format_class
+from adf_format.validation.formats.base import counted
 from adf_format.validation.report import FileReport
 from adf_format.validation.rule import Severity, all_rules
 from adf_format.validation.settings import MAX_MEGABYTES, MAX_SECONDS, Settings
@@ -150,9 +151,9 @@ def validate(
     session = Session(out, settings, run, known, learned)
     code = session.validate(paths)
     if learned is not None:
-        refuse_database(learned.path)
-        learned.path.write_text(learned.text(), "utf-8")
-        out.note(f"{visible(str(learned.path))} now knows the findings of {len(learned.known)} files")
+        with new_file(learned.path) as stream:
+            stream.write(learned.text())
+        out.note(f"{visible(str(learned.path))} now knows the findings of {counted(len(learned.known), 'file')}")
     return code
 
 

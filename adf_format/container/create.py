@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from adf_format.errors import UnreadableError, UsageError
+from adf_format.errors import MissingFileError, UnreadableError, UsageError
 
 from .backup import sync_folder
 from .failures import translate_writing
@@ -23,6 +23,7 @@ def create(path: str | Path, build: Callable[[apsw.Connection], None]) -> None:
 
     :param build: fills the database; what it raises is passed on and nothing remains
     :raises UsageError: the path exists already
+    :raises MissingFileError: there is no such folder
     :raises UnreadableError: the system or SQLite refused
     """
     target = Path(path)
@@ -34,6 +35,8 @@ def create(path: str | Path, build: Callable[[apsw.Connection], None]) -> None:
             publish(draft, target)
         finally:
             _remove(draft)
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        raise MissingFileError(f"no file can be made there: {exc.strerror}", target) from exc
     except (OSError, apsw.Error) as exc:
         raise translate_writing(exc, target) from exc
 

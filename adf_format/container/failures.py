@@ -20,6 +20,7 @@ from .snapshot.problem import FULL, SnapshotError, from_os_error
 
 _RETRY = "try again when no other process is writing to it"
 _ROOM = "free some space or point TMPDIR to a larger folder"
+_UNREAD = "cannot be read: "
 _NO_ROOM = "free some space and run it again; if there is space, a table has run out of ids"
 
 _Verdict = tuple[type[AdfError], str, str | None]
@@ -46,7 +47,7 @@ _SNAPSHOT: dict[str, _Verdict] = {
     "missing": (MissingFileError, "the file went away while it was read: ", None),
     "denied": (UnreadableError, "permission denied while copying: ", None),
     "damaged": (DamagedError, "", None),
-    "io": (UnreadableError, "cannot be read: ", None),
+    "io": (UnreadableError, _UNREAD, None),
 }
 
 
@@ -68,12 +69,21 @@ def translate(exc: BaseException, path: Path | None, place: str | None = None) -
 
 def translate_writing(exc: BaseException, path: Path, place: str | None = None) -> AdfError:
     """As `translate`, in the words for a file that is being written."""
+    exc = _first(exc)
     error = translate(exc, path, place)
     if isinstance(exc, apsw.FullError) or (isinstance(exc, OSError) and exc.errno in FULL):
         error.message, error.hint = "no room left on the disk", _NO_ROOM
     elif isinstance(exc, (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, PermissionError)):
         error.message, error.hint = "the file may not be changed", "check the permissions of the file and its folder"
+    elif error.message.startswith(_UNREAD):
+        error.message = f"cannot be written: {error.message.removeprefix(_UNREAD)}"
     return error
+
+
+def _first(exc: BaseException) -> BaseException:
+    """What made a transaction fail, not that it could not be rolled back after that: SQLite had done so already."""
+    earlier = exc.__context__
+    return earlier if "cannot rollback" in str(exc) and isinstance(earlier, apsw.Error) else exc
 
 
 def _judge(exc: BaseException, path: Path | None) -> _Verdict:
@@ -86,7 +96,7 @@ def _judge(exc: BaseException, path: Path | None) -> _Verdict:
     for source, verdict in _SQLITE:
         if isinstance(exc, source):
             return verdict
-    return UnreadableError, f"cannot be read: {_one_line(exc)}", None
+    return UnreadableError, f"{_UNREAD}{_one_line(exc)}", None
 
 
 def _one_line(exc: BaseException) -> str:

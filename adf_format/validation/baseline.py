@@ -103,7 +103,7 @@ def load(path: Path) -> Baseline:
         document = json.loads(read_small(path))
         if document["$schema"] != SCHEMA:
             raise ValueError("another kind of document")
-        entries = {name: dict(map(_parsed, listed)) for name, listed in document["files"].items()}
+        entries = {name: _keys(listed) for name, listed in document["files"].items()}
     except OSError as error:
         raise UsageError(f"the baseline cannot be read: {error.strerror}", file=path) from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
@@ -126,8 +126,15 @@ def _entry(key: Key, count: int) -> dict[str, Any]:
     return {name: value for name, value in key._asdict().items() if value} | {"count": count}
 
 
+def _keys(listed: list[Any]) -> dict[Key, int]:
+    keys = dict(map(_parsed, listed))
+    if len(keys) != len(listed):
+        raise ValueError("a key stands there twice: which count is meant?")
+    return keys
+
+
 def _parsed(entry: dict[str, Any]) -> tuple[Key, int]:
     texts = (entry["rule"], *(entry.get(name, "") for name in ("table", "column", "pointer")))
-    if not all(isinstance(text, str) for text in texts) or type(entry["count"]) is not int:
+    if not all(isinstance(text, str) for text in texts) or type(entry["count"]) is not int or entry["count"] < 1:
         raise ValueError("not a baseline entry")
     return Key(*texts), entry["count"]

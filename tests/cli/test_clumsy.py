@@ -205,6 +205,11 @@ def test_a_working_folder_that_is_gone_is_said(adf: Any, agent: Path, tmp_path: 
     assert (result.code, result.out) == (3, "")
     assert result.err == "adf-format: the current folder is gone (change to one that exists)\n"
     assert adf("validate", "--isolated", "--jobs", "0", agent).code == 0
+    for arguments in (("-o", "out.json"), ("--write-baseline", "known.json")):
+        result = adf("validate", "--isolated", "--jobs", "0", agent, *arguments)
+        assert result.code == 3
+        assert result.err == "adf-format: the current folder is gone (change to one that exists)\n"
+    assert "no file can be made there" in adf("new", "a.adf").err
 
 
 def test_a_demo_that_cannot_go_on_takes_its_files_along(
@@ -214,10 +219,55 @@ def test_a_demo_that_cannot_go_on_takes_its_files_along(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    result = adf("demo", "--dir", tmp_path / "d")
-    assert result.code == 3
-    assert "No space left" in result.err
-    assert not list((tmp_path / "d").iterdir())
+    (tmp_path / "old").mkdir()
+    for folder, left in (("a/b/d", False), ("old", True)):
+        result = adf("demo", "--dir", tmp_path / folder)
+        assert result.code == 3
+        assert "no room left on the disk" in result.err
+        assert not (tmp_path / "a").exists()
+        assert (tmp_path / folder).exists() == left
+    assert not list((tmp_path / "old").iterdir())
+
+
+ROOM = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))
+from adf_format.cli.main import main
+del sys.argv[1]
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a file may grow to is set as on Linux")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("new", "x/new.adf"),
+        ("demo", "--dir", "x/demo"),
+        ("validate", "ada.adf", "-o", "x/report.json", "--format", "json"),
+        ("validate", "ada.adf", "-q", "--ignore", "ALL", "--write-baseline", "x/known.json"),
+        ("schema", "export", "--bundle", "x/bundle.json"),
+    ],
+)
+@pytest.mark.parametrize("room", [0, 10, 20_000])
+def test_where_there_is_no_room_nothing_is_left(agent: Path, room: int, arguments: tuple[str, ...]) -> None:
+    """Whatever a command writes appears whole or not at all, and one line names it."""
+    folder = agent.parent / "x"
+    folder.mkdir()
+    command = [sys.executable, "-c", ROOM, str(room), *arguments]
+    done = subprocess.run(command, cwd=agent.parent, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        assert room == 20_000
+        assert [file.stat().st_size > 50 for file in folder.iterdir()] == [True]
+        return
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1].startswith("adf-format: x/")
+    assert "internal" not in done.stderr
+    assert not list(folder.iterdir())
+
+
+def test_a_demo_in_the_place_of_a_file_is_wrong_usage(adf: Any, agent: Path) -> None:
+    assert adf("demo", "--dir", agent) == (2, "", f"adf-format: {agent}: this is a file, not a folder\n")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from container_support import META, beside, untouched
 
 from adf_format.container import create, open_readonly
-from adf_format.errors import UnreadableError, UsageError
+from adf_format.errors import LimitError, MissingFileError, UnreadableError, UsageError
 
 
 def build(connection: apsw.Connection) -> None:
@@ -76,6 +76,35 @@ def test_errors_of_sqlite_and_the_system(folder: Path) -> None:
     assert not list(folder.iterdir())
     with pytest.raises(UnreadableError, match="No such file"):
         create(folder / "gone" / "a.adf", build)
+
+
+def test_a_transaction_that_found_no_room_says_so(folder: Path) -> None:
+    """SQLite has rolled it back already, and complains when it is asked to: that is not what the user must know."""
+
+    def fill(connection: apsw.Connection) -> None:
+        connection.execute("PRAGMA max_page_count = 3").fetchall()
+        with connection:
+            connection.execute("CREATE TABLE adf_meta (key)")
+            connection.execute("INSERT INTO adf_meta VALUES (zeroblob(100000))")
+
+    with pytest.raises(LimitError, match="no room left on the disk"):
+        create(folder / "a.adf", fill)
+    assert not list(folder.iterdir())
+
+
+def test_an_error_of_the_disk_is_one_of_writing(folder: Path) -> None:
+    def fail(connection: apsw.Connection) -> None:
+        raise apsw.IOError("disk I/O error")
+
+    with pytest.raises(UnreadableError, match=r"a\.adf: cannot be written: disk I/O error"):
+        create(folder / "a.adf", fail)
+
+
+def test_a_place_without_a_folder_is_said_to_be_none(folder: Path) -> None:
+    (folder / "plain").write_bytes(b"")
+    for place in (folder / "gone" / "a.adf", folder / "plain" / "a.adf"):
+        with pytest.raises(MissingFileError, match="no file can be made there: N"):
+            create(place, build)
 
 
 def test_without_hard_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

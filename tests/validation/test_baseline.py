@@ -113,6 +113,10 @@ def test_a_baseline_is_read_as_it_was_written_and_keeps_its_schema(tmp_path: Pat
     assert set(baseline.known) == {"b/a.adf"}
 
 
+def _document(entries: object) -> str:
+    return json.dumps({"$schema": SCHEMA, "files": {"a.adf": entries}})
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,6 +129,12 @@ def test_a_baseline_is_read_as_it_was_written_and_keeps_its_schema(tmp_path: Pat
         '{"files": {"a": [{"rule": 1, "count": 1}]}}',
         '{"files": {"a": [{"rule": "x"}]}}',
         "[" * 9999,
+        _document([{"rule": "ADF101", "count": 0}]),
+        _document([{"rule": "ADF101", "count": -1}]),
+        _document([{"rule": "ADF101", "count": True}]),
+        _document([{"rule": "ADF101", "count": 1}, {"rule": "ADF101", "table": "", "count": 2}]),
+        _document({"rule": "ADF101", "count": 1}),
+        _document([["ADF101", 1]]),
     ],
 )
 def test_what_is_no_baseline_is_refused(tmp_path: Path, text: str) -> None:
