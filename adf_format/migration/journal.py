@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Self
 
 from adf_format.container import backup as backups
 from adf_format.container import open_readonly, stored_version
+from adf_format.container.leftovers import sweep
 from adf_format.creation.agent import iso
 from adf_format.digest import digest
 from adf_format.errors import AdfError, UsageError
@@ -142,6 +143,7 @@ class Journal:
         with open_readonly(output) as container:
             target = stored_version(container.connection) or 0
         steps = wanted(known["from"], target, path)
+        sweep(output.parent)
         made = Outcome(path, known["from"], target, steps, output=output, now=datetime.fromisoformat(known["now"]))
         if key in self.begun:
             entry = self._whole(made, known)
@@ -175,11 +177,12 @@ class Journal:
         with self._stream:
             _replace(self.path, receipt.text(self.entries.values()))
             left = [one for one in self.begun.values() if _is_open(one)]
+            if not left:
+                self._part.unlink(missing_ok=True)
+                return
             self._stream.truncate(0)
             for one in left:
                 self._write("begun", one)
-            if not left:
-                self._part.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self

@@ -15,7 +15,6 @@ import apsw
 
 from adf_format.container import Change as OpenChange
 from adf_format.container import open_for_change, open_readonly, stored_version, translate
-from adf_format.digest import digest
 from adf_format.errors import NewerSchemaError, UnreadableError
 from adf_format.repair import mend
 from adf_format.repair.fix import Fix, Kind, Place
@@ -23,8 +22,8 @@ from adf_format.repair.fixes import FIXES, fixes_of
 from adf_format.repair.mend import Change
 from adf_format.repair.plan import Plan, make_plan
 from adf_format.repair.scratch import LIMITS, scratch_copy
-from adf_format.repair.undo import recorded, undo, write_undo
-from adf_format.repair.verify import demand_repaired
+from adf_format.repair.undo import counters, recorded, rest_of, undo, write_undo
+from adf_format.repair.verify import State, demand_repaired
 from adf_format.schemas import LATEST, OLDEST
 from adf_format.validation.rule import all_rules
 
@@ -82,7 +81,7 @@ def repair(
                 found = make_plan(scratch, kinds, rules)
             if not found.changes or not agreed(found):
                 return Outcome(found)
-            before = digest(change.connection)
+            before = State.of(change.connection)
             with change.transaction():
                 made = _replay(change, found)
             data = made.read_bytes() if made else None
@@ -96,11 +95,13 @@ def repair(
 
 def _replay(change: OpenChange, found: Plan) -> Path | None:
     """Carry out what was worked out; the changeset is on disk before the transaction ends."""
+    before = counters(change.connection)
     with recorded(change.connection) as session:
         for one in found.changes:
             _demand_old(change, one)
             mend.apply(change.connection, one)
-        return write_undo(session, change.source.real_path)
+        made = [one.new for one in found.changes if one.action == "index"]
+        return write_undo(session, change.source.real_path, rest_of(before, counters(change.connection), made))
 
 
 def _demand_old(change: OpenChange, one: Change) -> None:

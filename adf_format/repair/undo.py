@@ -1,12 +1,19 @@
-"""The way back: a changeset of SQLite's session extension that takes every change back (indexes aside)."""
+"""The way back: a changeset of SQLite's session extension, and after it what no changeset can hold.
+
+A session sees rows. Indexes that were made and counters that went up because rows were added stand in a trailer: JSON,
+its length in 8 bytes, and a mark. What is before it is a plain changeset, which any program with SQLite can apply.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -14,8 +21,68 @@ from adf_format.container import Change, open_for_change
 from adf_format.container.backup import sync_folder
 from adf_format.container.locate import beside
 from adf_format.errors import MissingFileError, UnreadableError, UsageError
+from adf_format.schemas.ddl import quote_any
 
 SUFFIX = ".undo.changeset"
+_MARK = b"adf-undo"
+Counters = dict[str, int | None]
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What a changeset cannot hold.
+
+    :ivar indexes: statement of each index that was made, by name
+    :ivar counters: value before and after, by table; None for no counter
+    """
+
+    indexes: Mapping[str, str] = field(default_factory=dict)
+    counters: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.indexes or self.counters)
+
+    def trailer(self) -> bytes:
+        """Return it as bytes; none if there is nothing."""
+        text = json.dumps({"indexes": dict(self.indexes), "counters": dict(self.counters)}).encode()
+        return text + len(text).to_bytes(8, "big") + _MARK if self else b""
+
+
+def split_trailer(data: bytes) -> tuple[bytes, Rest]:
+    """Return the changeset and the rest.
+
+    :raises UsageError: the trailer is damaged
+    """
+    if not data.endswith(_MARK):
+        return data, Rest()
+    end = len(data) - len(_MARK) - 8
+    start = end - int.from_bytes(data[end : end + 8], "big") if end >= 0 else -1
+    try:
+        found: Any = json.loads(data[start:end]) if start >= 0 else None
+        counters = {str(name): (pair[0], pair[1]) for name, pair in found["counters"].items()}
+        indexes = {str(name): str(sql) for name, sql in found["indexes"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
+        raise UsageError("this is no changeset of a repair") from None
+    return data[:start], Rest(indexes, counters)
+
+
+def counters(connection: apsw.Connection) -> Counters:
+    """Return the counters of AUTOINCREMENT that are whole numbers, by table."""
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get is None:
+        return {}
+    query = "SELECT name, seq FROM sqlite_sequence WHERE typeof(seq) = 'integer' AND typeof(name) = 'text'"
+    return {str(name): int(seq) for name, seq in connection.execute(query)}
+
+
+def rest_of(before: Counters, after: Counters, statements: Sequence[str]) -> Rest:
+    """Return what a changeset cannot hold.
+
+    :param before: the counters from before; :param after: and as they are now
+    :param statements: those that made indexes
+    """
+    names = sorted(before.keys() | after.keys())
+    changed = {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
+    return Rest({sql.split()[2].strip('"'): sql for sql in statements}, changed)
 
 
 @contextlib.contextmanager
@@ -30,16 +97,16 @@ def recorded(connection: apsw.Connection) -> Iterator[apsw.Session]:
         session.close()
 
 
-def write_undo(session: apsw.Session, real: Path) -> Path | None:
-    """Write the changeset that takes back what a session has recorded; None if there is nothing.
+def write_undo(session: apsw.Session, real: Path, rest: Rest) -> Path | None:
+    """Write what takes back what a session has recorded, and the rest; None if there is nothing.
 
     It is durable before the change is committed: one without the other would be the worse way round.
 
     :raises OSError: it cannot be written; nothing remains then
     """
-    if session.is_empty:
+    if session.is_empty and not rest:
         return None
-    data = apsw.Changeset.invert(session.changeset())
+    data = b"" if session.is_empty else apsw.Changeset.invert(session.changeset())
     path = beside(real, SUFFIX)
     while True:
         try:
@@ -50,7 +117,7 @@ def write_undo(session: apsw.Session, real: Path) -> Path | None:
             time.sleep(0.001)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            stream.write(data + rest.trailer())
             stream.flush()
             os.fsync(stream.fileno())
     except BaseException:
@@ -60,14 +127,37 @@ def write_undo(session: apsw.Session, real: Path) -> Path | None:
     return path
 
 
-def apply_undo(connection: apsw.Connection, data: bytes) -> None:
-    """Apply a changeset, all of it or nothing; inside a transaction.
+def apply_undo(connection: apsw.Connection, data: bytes) -> bool:
+    """Take everything back, or nothing; inside a transaction, with nothing denied.
 
+    A counter that went on since stays: its numbers are given out. So does an index that is another one by now.
+
+    :returns: whether anything changed
     :raises UnreadableError: a row is not as the repair left it
     :raises UsageError: it is no changeset
     """
+    changeset, rest = split_trailer(data)
+    now, before = counters(connection), connection.total_changes()
+    if changeset or not rest:
+        _apply(connection, changeset)
+    changed = connection.total_changes() != before
+    for table, (was, became) in rest.counters.items():
+        if now.get(table) == became:
+            changed = True
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+            if was is not None:
+                connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, was))
+    for name, sql in rest.indexes.items():
+        query = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ? AND sql = ?"
+        if connection.execute(query, (name, sql)).get is not None:
+            changed = True
+            connection.execute(f"DROP INDEX {quote_any(name)}")
+    return changed
+
+
+def _apply(connection: apsw.Connection, changeset: bytes) -> None:
     try:
-        apsw.Changeset.apply(data, connection, conflict=lambda *_: apsw.SQLITE_CHANGESET_ABORT)
+        apsw.Changeset.apply(changeset, connection, conflict=lambda *_: apsw.SQLITE_CHANGESET_ABORT)
     except apsw.AbortError:
         hint = "the backup is the other way back"
         raise UnreadableError("a row was changed since the repair, so nothing was taken back", hint=hint) from None
@@ -97,9 +187,7 @@ def undo(path: str | Path, changeset: str | Path) -> Path | None:
 def _undo(change: Change, data: bytes) -> None:
     try:
         with change.transaction(), change.ddl():
-            before = change.connection.total_changes()
-            apply_undo(change.connection, data)
-            if change.connection.total_changes() == before:
+            if not apply_undo(change.connection, data):
                 raise UsageError("the changeset changes nothing in this file")
     except (UnreadableError, UsageError) as error:
         error.file = error.file or change.source.path

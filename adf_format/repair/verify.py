@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Self
+
+import apsw
+
 from adf_format.container import Container
 from adf_format.digest import Digest, digest
 from adf_format.errors import VerificationError
@@ -12,8 +17,30 @@ from adf_format.repair.survey import severe
 from adf_format.repair.undo import apply_undo
 
 
+@dataclass(frozen=True)
+class State:
+    """What undoing has to bring back.
+
+    :ivar digest: every value; :ivar schema: every table, index, view and trigger, as it was declared
+    """
+
+    digest: Digest
+    schema: frozenset[tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, connection: apsw.Connection) -> Self:
+        """Return that of a file."""
+        query = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+        return cls(digest(connection), frozenset(connection.execute(query)))
+
+    def differing(self, other: Self) -> list[str]:
+        """Return what differs: tables with other values, and things that are declared otherwise."""
+        declared = {f"the declaration of {name}" for _, name, *_ in self.schema ^ other.schema}
+        return sorted({*self.digest.differing(other.digest), *declared})
+
+
 def demand_repaired(
-    fresh: Container, plan: Plan, kinds: frozenset[Kind], wanted: frozenset[str], undo: bytes | None, before: Digest
+    fresh: Container, plan: Plan, kinds: frozenset[Kind], wanted: frozenset[str], undo: bytes | None, before: State
 ) -> None:
     """Demand that the fixes find nothing more, that nothing new is wrong, and that undoing gives the old agent.
 
@@ -28,16 +55,9 @@ def demand_repaired(
         if undo is not None:
             scratch.connection.authorizer = None
             apply_undo(scratch.connection, undo)
-        differing = set(digest(scratch.connection).differing(before)) - _counters(plan)
+        differing = State.of(scratch.connection).differing(before)
         if differing:
-            raise VerificationError(
-                f"more than the repair changed in {', '.join(sorted(differing))}", fresh.source.path
-            )
-
-
-def _counters(plan: Plan) -> set[str]:
-    """The counters stay up when rows are taken out again: no id is given twice."""
-    return {"sqlite_sequence"} if any(change.action == "insert" for change in plan.changes) else set()
+            raise VerificationError(f"more than the repair changed in {', '.join(differing)}", fresh.source.path)
 
 
 def _demand_no_worse(fresh: Container, plan: Plan, again: Plan) -> None:

@@ -25,6 +25,7 @@ from adf_format.errors import (
 )
 from adf_format.repair import Kind, fixes_of, plan, repair, undo
 from adf_format.repair import verify as verifying
+from adf_format.repair.undo import split_trailer
 
 ALL = frozenset(Kind)
 DAMAGE = (
@@ -81,15 +82,75 @@ def test_any_mixture_of_damage_is_mended_and_taken_back(tmp_path: Path, damage: 
     path = tmp_path / "ada.adf"
     sample.build(path, 32)
     run(path, *sorted(damage))
-    before = of(path)
+    before, schema = of(path), schema_of(path)
     chosen = frozenset(kinds)
     outcome = repair(path, chosen)
     assert not plan(path, chosen).changes
     assert all(fix.kind not in chosen for fix in outcome.plan.offered)
     if outcome.undo is not None:
         undo(path, outcome.undo)
-    inserted = any(change.action == "insert" for change in outcome.plan.changes)
-    assert set(of(path).differing(before)) <= ({"sqlite_sequence"} if inserted else set())
+    assert (of(path), schema_of(path)) == (before, schema)
+
+
+def schema_of(path: Path) -> set[Any]:
+    connection = apsw.Connection(str(path))
+    try:
+        return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
+    finally:
+        connection.close()
+
+
+def test_an_index_that_was_made_and_a_counter_that_went_up_are_taken_back(agent: Path) -> None:
+    run(agent, "DROP INDEX idx_adf_outbox_created", "INSERT INTO adf_loop SELECT 30, role, content_json, model, tokens,"
+        " created_at, NULL, 'nobody' FROM adf_loop WHERE seq = 7")  # fmt: skip
+    before, schema = of(agent), schema_of(agent)
+    outcome = repair(agent, ALL, frozenset({"ADF212", "ADF608"}))
+    assert {change.action for change in outcome.plan.changes} >= {"index", "insert", "delete"}
+    assert outcome.undo is not None
+    undo(agent, outcome.undo)
+    assert (of(agent), schema_of(agent)) == (before, schema)
+
+
+def test_an_index_alone_can_be_taken_back_once(agent: Path) -> None:
+    run(agent, "DROP INDEX idx_adf_outbox_created")
+    schema = schema_of(agent)
+    outcome = repair(agent)
+    assert outcome.undo is not None
+    assert schema_of(agent) != schema
+    undo(agent, outcome.undo)
+    assert schema_of(agent) == schema
+    with pytest.raises(UsageError, match="changes nothing"):
+        undo(agent, outcome.undo)
+
+
+def test_a_counter_that_went_on_since_stays_and_a_plain_changeset_is_enough(agent: Path) -> None:
+    run(agent, "UPDATE adf_loop SET loop = 'nobody' WHERE seq = 7")
+    before = of(agent)
+    outcome = repair(agent, ALL, frozenset({"ADF608"}))
+    assert outcome.undo is not None
+    changeset, rest = split_trailer(outcome.undo.read_bytes())
+    assert rest.counters["adf_audit"] == (7, 8)
+    run(agent, "INSERT INTO adf_audit (source, entry_count, size_bytes, data, created_at) VALUES ('x', 0, 0, x'', 1)")
+    run(agent, "DELETE FROM adf_audit WHERE source = 'x'")
+    plain = agent.parent / "plain"
+    plain.write_bytes(changeset)
+    copy = agent.parent / "copy.adf"
+    copy.write_bytes(agent.read_bytes())
+    for path, file in ((agent, outcome.undo), (copy, plain)):
+        undo(path, file)
+        assert of(path).differing(before) == ["sqlite_sequence"]
+
+
+@pytest.mark.parametrize(
+    "tail", [b"adf-undo", b"x" + bytes(8) + b"adf-undo", b'{"indexes": 1}' + (14).to_bytes(8, "big") + b"adf-undo"]
+)
+def test_a_damaged_trailer_is_refused(agent: Path, tail: bytes) -> None:
+    other = agent.parent / "x"
+    other.write_bytes(tail)
+    before = of(agent)
+    with pytest.raises(UsageError, match="no changeset"):
+        undo(agent, other)
+    assert of(agent) == before
 
 
 def test_a_sound_file_is_left_alone(agent: Path) -> None:

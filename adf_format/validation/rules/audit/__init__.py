@@ -7,6 +7,10 @@ RULES = (*stream.RULES, *shape.RULES, *counts.RULES, *locators.RULES, *order.RUL
 
 PASSES: tuple[Pass, ...] = (
     Pass("audit snapshots", RULES, check.run, ("adf_audit",)),
+<<<<<<< HEAD
     Pass("messages under one seq", (history.TWO_CONTENTS,), history.run, ("adf_audit",), Depth.DEEP),
     Pass("rows that are nowhere", coverage.RULES, coverage.run, ("adf_loop", "adf_audit"), Depth.DEEP),
+=======
+    Pass("messages under one seq", history.RULES, history.run, ("adf_audit",), Depth.DEEP),
+>>>>>>> three
 )
