@@ -12,7 +12,7 @@ import apsw
 
 from adf_format import rows
 from adf_format.audit import SnapshotError, split_part
-from adf_format.config.policy import audit_policy
+from adf_format.config.auditing import audit_policy
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
 from adf_format.validation.context import Context
