@@ -45,7 +45,12 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be read.
 
 @click.command(help=HELP)
 @click.argument("path", metavar="FILE", type=click.Path(readable=False))
-@click.option("-o", "--output", metavar="OUT", help="Page to write (`-` for stdout), or a folder: an existing one, or a name that ends in `/`.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="Page to write (`-` for stdout), or a folder: an existing one, or a name that ends in `/`.",
+)
 @click.option("--open", "open_", is_flag=True, help="Open the page in the browser.")
 @click.option("--loop", "loops", metavar="NAME", multiple=True, help="Only this loop; may be given several times.")
 @click.option("--since", metavar="TIME", help="Leave out earlier rows: a date, a time (UTC unless said), or epoch ms.")
@@ -54,7 +59,15 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be read.
     "--limit", metavar="N", type=click.IntRange(0),
     help=f"The last N rows of each loop, 0 for all; {ROWS:,} in a page, all in a folder, unless given.",
 )  # fmt: skip
-@click.option("--rows", "rows_of_page", metavar="N", type=click.IntRange(1), default=ROWS, show_default=True, help="Rows per page of a folder.")
+@click.option(
+    "--rows",
+    "rows_of_page",
+    metavar="N",
+    type=click.IntRange(1),
+    default=ROWS,
+    show_default=True,
+    help="Rows per page of a folder.",
+)
 @click.option("--text", is_flag=True, help="A transcript for the terminal, through a pager, in place of a page.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 def view(
@@ -135,7 +148,9 @@ def moment_of(given: str | None) -> int | None:
     try:
         found = datetime.fromisoformat(given)
     except ValueError:
-        raise UsageError(f"{given!r} is no time", hint="give 2026-01-01, 2026-01-01T12:00, or epoch milliseconds") from None
+        raise UsageError(
+            f"{given!r} is no time", hint="give 2026-01-01, 2026-01-01T12:00, or epoch milliseconds"
+        ) from None
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
@@ -172,10 +187,7 @@ def _lines(container: Container, wanted: Options, out: Output) -> Iterator[str]:
         for event in story.events():
             if isinstance(event, Fold) and event.rows:
                 yield from ("", out.screen.paint(f"-- {event.rows:,} archived rows, snapshot {event.row.id} --", "dim"))
-            elif isinstance(event, Item) and any(event.place.entry.seq in page for page in loop.pages):
-                yield ""
-                yield from shown.lines(event)
-            elif not isinstance(event, (Fold, Item)) and hasattr(event, "reason"):
+            elif (isinstance(event, Item) and any(event.place.entry.seq in page for page in loop.pages)) or (not isinstance(event, (Fold, Item)) and hasattr(event, "reason")):
                 yield ""
                 yield from shown.lines(event)
         if loop.later:

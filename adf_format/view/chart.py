@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adf_format.history import Coverage, SeqSet
-from adf_format.view.context import View
-from adf_format.view.html import Safe, el, html
 from adf_format.view.colors import identity
+from adf_format.view.context import View
+from adf_format.view.html import Safe, el
 from adf_format.view.index import Usage, spans
 from adf_format.view.words import counted, duration, interval, moment, short, utc
 
@@ -30,7 +30,9 @@ def tokens(view: View) -> Safe | None:
         "svg", _lines(width), bars, marks, viewBox=f"0 0 {width} {HEIGHT}", preserveAspectRatio="none",
         role="img", aria_label=_told(usage, len(view.index.compactions)),
     )  # fmt: skip
-    scale = el("div", el("span", short(top)), el("span", short(top // 2)), el("span", "0"), class_="ys", aria_hidden="true")
+    scale = el(
+        "div", el("span", short(top)), el("span", short(top // 2)), el("span", "0"), class_="ys", aria_hidden="true"
+    )
     first, last = points[0][0], points[-1][0] + usage.width
     days = _pattern(last - first)
     times = [found.strftime(days) if (found := utc(when)) else "" for when in (first, (first + last) // 2, last)]
@@ -38,7 +40,9 @@ def tokens(view: View) -> Safe | None:
     keys = [("in", "tokens in"), ("out", "tokens out")] + ([("cut", "compaction")] if marks else [])
     legend = el("div", [el("span", el("i", class_=f"key {css}"), words) for css, words in keys], class_="legend")
     caption = el("figcaption", f"From {moment(first)} on; each bar is {duration(usage.width)}.", legend)
-    return el("figure", el("div", scale, el("div", drawing, class_="plot"), axis, class_="graph"), caption, class_="chart")
+    return el(
+        "figure", el("div", scale, el("div", drawing, class_="plot"), axis, class_="graph"), caption, class_="chart"
+    )
 
 
 def _pattern(span: int) -> str:
@@ -61,7 +65,9 @@ def _bar(at: int, start: int, values: list[int], top: int, width: int) -> Safe |
     parts = []
     for css, size, base in (("out", low, HEIGHT), ("in", high, HEIGHT - low)):
         if size:
-            parts.append(el("rect", x=f"{at + 0.1:.1f}", y=f"{base - size:.2f}", width="0.8", height=f"{size:.2f}", class_=css))
+            parts.append(
+                el("rect", x=f"{at + 0.1:.1f}", y=f"{base - size:.2f}", width="0.8", height=f"{size:.2f}", class_=css)
+            )
     return el("g", el("title", title), parts)
 
 
@@ -101,7 +107,9 @@ def _strip(view: View, name: str) -> Safe:
     words = f"{one.live.count():,} live" + (f", {kept.count():,} archived" if kept else "")
     told = f"{name}: {words} of the rows up to S{view.known.highest}"
     drawn = _drawing(view.known.highest, [("kept", kept), ("live", one.live)], told)
-    return el("li", el("span", name, class_=f"label {look.css}"), drawn, el("span", words, class_="value"), class_=look.css)
+    return el(
+        "li", el("span", name, class_=f"label {look.css}"), drawn, el("span", words, class_="value"), class_=look.css
+    )
 
 
 def _drawing(highest: int, layers: list[tuple[str, SeqSet]], told: str) -> Safe:
@@ -112,8 +120,18 @@ def _drawing(highest: int, layers: list[tuple[str, SeqSet]], told: str) -> Safe:
         top, height = heights[css]
         for start, end in _intervals(seqs, highest):
             title = el("title", f"{interval(start, end)}: {'archived' if css == 'kept' else css}")
-            parts.append(el("g", title, el("rect", x=start - 1, y=top, width=end - start + 1, height=height, class_=css)))
-    return el("svg", parts, viewBox=f"0 0 {highest} 10", preserveAspectRatio="none", role="img", aria_label=told, class_="strip")
+            parts.append(
+                el("g", title, el("rect", x=start - 1, y=top, width=end - start + 1, height=height, class_=css))
+            )
+    return el(
+        "svg",
+        parts,
+        viewBox=f"0 0 {highest} 10",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=told,
+        class_="strip",
+    )
 
 
 def _intervals(seqs: SeqSet, highest: int) -> Iterator[tuple[int, int]]:

@@ -53,7 +53,9 @@ def change(before: str, after: str) -> Change:
     if not middle:
         return Change(0, 0, ())
     before_it = _context(new[max(0, head - AROUND) : head], skipped=head > AROUND, first=True)
-    after_it = _context(new[len(new) - tail : len(new) - tail + AROUND] if tail else [], skipped=tail > AROUND, first=False)
+    after_it = _context(
+        new[len(new) - tail : len(new) - tail + AROUND] if tail else [], skipped=tail > AROUND, first=False
+    )
     return Change(added, removed, (*before_it, *middle, *after_it))
 
 

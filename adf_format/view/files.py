@@ -88,7 +88,9 @@ def _content(view: View, path: str, content: bytes | None) -> Safe:
         return notice("Too large for this page.")
     shown_picture = media.picture(content, path)
     name = path.rpartition("/")[2] or "file"
-    take = el("a", "Save a copy", href=data("application/octet-stream", content), download=first_line(name, 80), class_="save")
+    take = el(
+        "a", "Save a copy", href=data("application/octet-stream", content), download=first_line(name, 80), class_="save"
+    )
     if shown_picture is not None:
         return html(shown_picture, take)
     text = _text(content)
@@ -122,7 +124,11 @@ def _deleted(view: View, page: Page, budget: Budget) -> None:
                 el("span", f"deleted {moment(row.created_at)} · snapshot {row.id}", class_="arg"),
             )  # fmt: skip
             fits = archived is not None and budget.take(len(archived.content))
-            body = _content(view, archived.path, archived.content) if fits and archived else notice("Cannot be shown here.")
+            body = (
+                _content(view, archived.path, archived.content)
+                if fits and archived
+                else notice("Cannot be shown here.")
+            )
             page.write(el("li", details(head, body, class_="chip file gone"), id=f"snapshot-{row.id}"))
     if len(rows) > ARCHIVED:
         page.write(notice(f"{counted(len(rows) - ARCHIVED, 'older deleted file')} not shown."))
@@ -135,5 +141,3 @@ def _archived(view: View, row: Any) -> Iterator[ArchivedFile]:
                 yield ArchivedFile.parse(value)
             except ShapeError:
                 return
-
-

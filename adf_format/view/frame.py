@@ -90,7 +90,8 @@ def symbols() -> Safe:
     """Return the symbols that the page uses."""
     solid = [f'<symbol id="i-{name}" viewBox="0 0 16 16">{shape}</symbol>' for name, shape in _PATHS.items()]
     lines = [
-        f'<symbol id="i-{name}" viewBox="0 0 16 16"><path class="line" d="{path}"/></symbol>' for name, path in _LINES.items()
+        f'<symbol id="i-{name}" viewBox="0 0 16 16"><path class="line" d="{path}"/></symbol>'
+        for name, path in _LINES.items()
     ]
     return Safe(f'<svg class="symbols" aria-hidden="true" focusable="false">{"".join(solid + lines)}</svg>\n')
 

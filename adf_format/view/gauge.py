@@ -18,7 +18,11 @@ DEFAULT = 100_000
 def threshold(config: dict[str, Any], loop: str) -> int:
     """Return the size at which a loop compacts: its own, the agent's, the model's, or the default."""
     own = next((one.get("compact_threshold") for _, name, one in declared(config) if name == loop), None)
-    tries = (own, section(config, "context").get("compact_threshold"), section(config, "model").get("compact_threshold"))
+    tries = (
+        own,
+        section(config, "context").get("compact_threshold"),
+        section(config, "model").get("compact_threshold"),
+    )
     return next((value for value in tries if type(value) is int and value > 0), DEFAULT)
 
 

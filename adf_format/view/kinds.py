@@ -22,7 +22,9 @@ _TRIGGER = re.compile(
     r"|\[Event: [^\]\n]{0,200}\]",
     re.IGNORECASE,
 )
-_SYSTEM = re.compile(r"\[(System notice|System|USER INTERRUPT|Continue working autonomously|Provider )[^\]\n]{0,400}\]?")
+_SYSTEM = re.compile(
+    r"\[(System notice|System|USER INTERRUPT|Continue working autonomously|Provider )[^\]\n]{0,400}\]?"
+)
 _OPTION = re.compile(r"([a-z_]+)=([^ |]+)")
 
 

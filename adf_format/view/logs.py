@@ -19,17 +19,28 @@ def section(view: View) -> Safe:
     rows, total = newest(view.file, "adf_logs", _COLUMNS, by="created_at", limit=ENTRIES)
     if not rows:
         return notice("The log is empty.")
-    rest = notice(f"{counted(total - len(rows), 'earlier entry', 'earlier entries')} not shown.") if total > len(rows) else None
+    rest = (
+        notice(f"{counted(total - len(rows), 'earlier entry', 'earlier entries')} not shown.")
+        if total > len(rows)
+        else None
+    )
     return html(rest, table(("Time", "Level", "Event", "Message"), [_entry(row) for row in rows], "Log"))
 
 
 def _entry(row: Row) -> tuple[Child, ...]:
     level = shown(row.get("level"))[:12]
-    where = ", ".join(part[:60] for part in (shown(row.get("origin")), shown(row.get("loop")), shown(row.get("target"))) if part)
+    where = ", ".join(
+        part[:60] for part in (shown(row.get("origin")), shown(row.get("loop")), shown(row.get("target"))) if part
+    )
     event = html(el("code", shown(row.get("event"))[:80]), el("div", where, class_="sub") if where else None)
     data = shown(row.get("data"))
     more = details("data", code(data, 4000), class_="quiet") if data else None
-    return time(number(row.get("created_at")), "%Y-%m-%d %H:%M:%S"), _level(level), event, html(shown(row.get("message"))[:4000], more)
+    return (
+        time(number(row.get("created_at")), "%Y-%m-%d %H:%M:%S"),
+        _level(level),
+        event,
+        html(shown(row.get("message"))[:4000], more),
+    )
 
 
 def _level(level: str) -> Safe:

@@ -59,4 +59,6 @@ def _image(url: Any) -> Safe:
             shown = None
         if shown is not None:
             return shown
-    return el("div", icon("media"), " ", html("picture, not shown: ", first_line(address, 80) or "no address"), class_="line")
+    return el(
+        "div", icon("media"), " ", html("picture, not shown: ", first_line(address, 80) or "no address"), class_="line"
+    )

@@ -53,7 +53,9 @@ def _page(view: View, path: str, title: str | None) -> Safe:
     name = title or fields.get("title") or path.removeprefix("mind/")
     hint = fields.get("description") or fields.get("type") or ""
     facts = [el("span", first_line(hint, 100), class_="arg")] if hint else []
-    facts.append(el("span", f"{first_line(path, 80)} · {size(len((text or '').encode('utf-8', 'replace')))}", class_="arg"))
+    facts.append(
+        el("span", f"{first_line(path, 80)} · {size(len((text or '').encode('utf-8', 'replace')))}", class_="arg")
+    )
     head = html(icon("page"), el("b", first_line(name, 100), class_="name"), facts)
     inner = document(view, text, path) if text and body.strip() else notice("Empty, or too large for this page.")
     return details(head, inner, class_="chip page")
@@ -63,7 +65,10 @@ def document(view: View, text: str, path: str) -> Safe:
     """Return a page of the memory: its front matter as a list, its text rendered."""
     fields, body = front_matter(text)
     facts = [html(el("dt", key), el("dd", value)) for key, value in fields.items()]
-    return html(el("dl", facts, class_="front") if facts else None, el("div", view.markdown(body, path), class_="md", dir="auto"))
+    return html(
+        el("dl", facts, class_="front") if facts else None,
+        el("div", view.markdown(body, path), class_="md", dir="auto"),
+    )
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:

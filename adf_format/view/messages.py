@@ -16,8 +16,28 @@ from adf_format.view.words import counted, size, time
 MESSAGES = 300  # of each box
 ARCHIVED = 100
 TEXT = 20_000
-_COLUMNS = ("id", "message_id", "from", "to", "thread_id", "subject", "content", "content_type", "attachments", "status")
-_COLUMNS += ("sender_alias", "recipient_alias", "source", "sent_at", "received_at", "created_at", "delivered_at", "status_code")
+_COLUMNS = (
+    "id",
+    "message_id",
+    "from",
+    "to",
+    "thread_id",
+    "subject",
+    "content",
+    "content_type",
+    "attachments",
+    "status",
+)
+_COLUMNS += (
+    "sender_alias",
+    "recipient_alias",
+    "source",
+    "sent_at",
+    "received_at",
+    "created_at",
+    "delivered_at",
+    "status_code",
+)
 
 
 def section(view: View) -> Safe:
@@ -28,7 +48,11 @@ def section(view: View) -> Safe:
         if not view.file.has(f"adf_{box}"):
             continue
         rows, total = newest(view.file, f"adf_{box}", _COLUMNS, by=when, limit=MESSAGES)
-        notes += [notice(f"{counted(total - len(rows), 'older message')} in the {box} not shown.")] if total > len(rows) else []
+        notes += (
+            [notice(f"{counted(total - len(rows), 'older message')} in the {box} not shown.")]
+            if total > len(rows)
+            else []
+        )
         for row in rows:
             known.add(shown(row.get("message_id")))
             threads.setdefault(_thread(row, box), []).append((number(row.get(when)) or 0, box, row))
@@ -93,12 +117,18 @@ def _attachment(view: View, one: dict[str, Any]) -> Safe:
 def _deleted(view: View, known: set[str]) -> Safe | None:
     kinds = ("inbox_message", "outbox_message", "inbox", "outbox")
     rows = [
-        one.row for one in view.known.survey.checked.values() if one.row.kind in kinds and (one.row.ref is None or one.row.ref not in known)
+        one.row
+        for one in view.known.survey.checked.values()
+        if one.row.kind in kinds and (one.row.ref is None or one.row.ref not in known)
     ]
     found = [made for row in rows[-ARCHIVED:] for made in _archived(view, row, known)]
     if not found:
         return None
-    rest = notice(f"{counted(len(rows) - ARCHIVED, 'older snapshot')} of messages not shown.") if len(rows) > ARCHIVED else None
+    rest = (
+        notice(f"{counted(len(rows) - ARCHIVED, 'older snapshot')} of messages not shown.")
+        if len(rows) > ARCHIVED
+        else None
+    )
     return html(el("ul", found, class_="mails"), rest)
 
 
@@ -119,5 +149,10 @@ def _archived_message(value: dict[str, Any], row: SnapshotRow, box: str) -> Safe
     who = value.get("from" if box == "inbox" else "to")
     content = written(payload.get("content", ""))
     where = el("span", f"snapshot {row.id}", class_="tag")
-    head = html(icon("in" if box == "inbox" else "out"), el("b", _short(written(who or "?"))), where, el("span", first_line(content, 90), class_="arg"))
+    head = html(
+        icon("in" if box == "inbox" else "out"),
+        el("b", _short(written(who or "?"))),
+        where,
+        el("span", first_line(content, 90), class_="arg"),
+    )
     return details(head, plain(content, limit=TEXT), class_="chip")

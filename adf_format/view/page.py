@@ -18,7 +18,13 @@ from adf_format.view.transcript import Transcript
 from adf_format.view.words import counted
 from adf_format.view.woven import Woven
 
-SECTIONS = (("memory", "Memory"), ("files", "Files"), ("messages", "Messages"), ("config", "Configuration"), ("log", "Log"))
+SECTIONS = (
+    ("memory", "Memory"),
+    ("files", "Files"),
+    ("messages", "Messages"),
+    ("config", "Configuration"),
+    ("log", "Log"),
+)
 KINDS = (
     ("owner", "Owner"), ("agent", "Agent"), ("delivery", "Between loops"), ("context", "Context"), ("trigger", "Triggers"),
     ("summary", "Compactions"), ("task", "Tasks"), ("system", "Notices and log"),
@@ -71,7 +77,15 @@ class _body:  # noqa: N801
         agent = self._view.agent
         who = html(el("span", agent.icon, class_="avatar small", aria_hidden="true"), el("span", agent.name))
         home = beside("index.html") if self._view.targets.index else here("overview")
-        theme = el("button", icon("theme"), el("span", "Theme", class_="sr"), type="button", id="theme", class_="js-only", title="Light or dark")
+        theme = el(
+            "button",
+            icon("theme"),
+            el("span", "Theme", class_="sr"),
+            type="button",
+            id="theme",
+            class_="js-only",
+            title="Light or dark",
+        )
         self._page.write(
             frame.head(self._title), Safe("<body>"), frame.symbols(),
             el("a", "Skip to the content", href=here("main"), class_="skip"),
@@ -80,8 +94,12 @@ class _body:  # noqa: N801
         )  # fmt: skip
 
     def __exit__(self, *_: object) -> None:
-        source = f"Made from {self._view.options.title} by adf-format view; nothing in this page is loaded from elsewhere."
-        self._page.write(Safe("</main>\n"), el("footer", source, class_="colophon"), frame.script(), Safe("</body></html>\n"))
+        source = (
+            f"Made from {self._view.options.title} by adf-format view; nothing in this page is loaded from elsewhere."
+        )
+        self._page.write(
+            Safe("</main>\n"), el("footer", source, class_="colophon"), frame.script(), Safe("</body></html>\n")
+        )
 
 
 def _nav(view: View, loop: str | None = None) -> Safe:
@@ -89,7 +107,14 @@ def _nav(view: View, loop: str | None = None) -> Safe:
     links: list[Child] = [_nav_link("Overview", "overview", at)]
     if view.page_names:
         links += [
-            el("a", shape(identity(name).shape), name, href=beside(pages[0]), class_=f"who {identity(name).css}", aria_current="page" if name == loop else None)
+            el(
+                "a",
+                shape(identity(name).shape),
+                name,
+                href=beside(pages[0]),
+                class_=f"who {identity(name).css}",
+                aria_current="page" if name == loop else None,
+            )
             for name, pages in view.page_names.items()
         ]
     else:
@@ -115,18 +140,45 @@ def _tools(view: View) -> Safe:
     """Return the bar with search and filters, which needs the script."""
     kinds = [el("option", "Everybody", value=""), [el("option", words, value=kind) for kind, words in KINDS]]
     names = [el("option", "All tools", value=""), [el("option", name, value=name) for name in sorted(view.index.tools)]]
-    search = el("label", icon("search"), el("span", "Search", class_="sr"), el("input", type="search", id="q", placeholder="Search", autocomplete="off", spellcheck="false"), class_="find")
+    search = el(
+        "label",
+        icon("search"),
+        el("span", "Search", class_="sr"),
+        el("input", type="search", id="q", placeholder="Search", autocomplete="off", spellcheck="false"),
+        class_="find",
+    )
     roles = el("label", el("span", "Who", class_="sr"), el("select", kinds, id="f-kind"))
     tools = el("label", el("span", "Tool", class_="sr"), el("select", names, id="f-tool"))
     failed = el("label", el("input", type="checkbox", id="f-failed"), " Errors", class_="check")
-    jump = el("label", el("span", "Go to row", class_="sr"), el("input", type="text", id="jump", placeholder="S…", inputmode="numeric", size=6, autocomplete="off"))
+    jump = el(
+        "label",
+        el("span", "Go to row", class_="sr"),
+        el("input", type="text", id="jump", placeholder="S…", inputmode="numeric", size=6, autocomplete="off"),
+    )
     unfold = el("button", "Unfold all", type="button", id="unfold")
     found = el("output", id="found", aria_live="polite")
-    return el("form", search, roles, tools, failed, jump, unfold, found, class_="tools js-only", role="search", aria_label="Search in the transcripts")
+    return el(
+        "form",
+        search,
+        roles,
+        tools,
+        failed,
+        jump,
+        unfold,
+        found,
+        class_="tools js-only",
+        role="search",
+        aria_label="Search in the transcripts",
+    )
 
 
 def _loop(
-    view: View, page: Page, story: Story, wanted: SeqSet, left: tuple[Safe | None, Safe | None], ends: tuple[bool, bool] = (True, True)
+    view: View,
+    page: Page,
+    story: Story,
+    wanted: SeqSet,
+    left: tuple[Safe | None, Safe | None],
+    ends: tuple[bool, bool] = (True, True),
 ) -> None:
     name = story.loop
     look, anchor = identity(name), loop_id(name)
@@ -150,9 +202,17 @@ def schedule_threads(view: View, loop: str) -> list[Any]:
 
 def _loop_head(view: View, name: str, anchor: str) -> Safe:
     look, state = identity(name), roster.state_of(view, name)
-    title = el("h3", shape(look.shape), name, el("span", state, class_=f"tag state-{state.replace(' ', '-')}"), id=anchor)
+    title = el(
+        "h3", shape(look.shape), name, el("span", state, class_=f"tag state-{state.replace(' ', '-')}"), id=anchor
+    )
     goal = roster.goal(view, name) if name != "main" else None
-    return el("div", title, el("p", goal, class_="goal", dir="auto") if goal else None, gauge.gauge(view, name), class_="loop-head")
+    return el(
+        "div",
+        title,
+        el("p", goal, class_="goal", dir="auto") if goal else None,
+        gauge.gauge(view, name),
+        class_="loop-head",
+    )
 
 
 def _left_out(view: View, name: str) -> tuple[Safe | None, Safe | None]:
@@ -162,16 +222,31 @@ def _left_out(view: View, name: str) -> tuple[Safe | None, Safe | None]:
         words = counted(found.earlier, "earlier entry is", "earlier entries are")
         earlier = notice(icon("gap"), f"{words} not included.", class_="left")
     if found.later:
-        later = notice(icon("gap"), f"{counted(found.later, 'later entry is', 'later entries are')} not included.", class_="left")
+        later = notice(
+            icon("gap"), f"{counted(found.later, 'later entry is', 'later entries are')} not included.", class_="left"
+        )
     if found.trouble:
-        later = html(later, notice(icon("alert"), f"The rows could not be read to their end: {found.trouble}", class_="problem"))
+        later = html(
+            later, notice(icon("alert"), f"The rows could not be read to their end: {found.trouble}", class_="problem")
+        )
     return earlier, later
 
 
 def _steps(names: list[str], number: int) -> Safe:
     before = el("a", "← Earlier", href=beside(names[number - 1]), rel="prev") if number else el("span", "The beginning")
-    after = el("a", "Later →", href=beside(names[number + 1]), rel="next") if number + 1 < len(names) else el("span", "The end")
-    return el("nav", before, el("span", f"{number + 1} / {len(names)}"), after, class_="steps", aria_label="Pages of this loop")
+    after = (
+        el("a", "Later →", href=beside(names[number + 1]), rel="next")
+        if number + 1 < len(names)
+        else el("span", "The end")
+    )
+    return el(
+        "nav",
+        before,
+        el("span", f"{number + 1} / {len(names)}"),
+        after,
+        class_="steps",
+        aria_label="Pages of this loop",
+    )
 
 
 def _sections(view: View, page: Page) -> None:

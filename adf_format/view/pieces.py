@@ -78,12 +78,16 @@ def details(summary: Child, *children: Child, class_: str = "", open_: bool = Fa
     return el("details", el("summary", summary), *children, class_=class_ or None, open=open_, **attributes)
 
 
-def table(head: tuple[str, ...], rows: list[tuple[Child, ...]], label: str, *, ends: frozenset[int] = frozenset()) -> Safe:
+def table(
+    head: tuple[str, ...], rows: list[tuple[Child, ...]], label: str, *, ends: frozenset[int] = frozenset()
+) -> Safe:
     """Return a table that scrolls by itself where the page is too narrow.
 
     :param ends: columns of numbers
     """
-    heading = el("tr", [el("th", name, scope="col", class_="end" if at in ends else None) for at, name in enumerate(head)])
+    heading = el(
+        "tr", [el("th", name, scope="col", class_="end" if at in ends else None) for at, name in enumerate(head)]
+    )
     body = [
         el("tr", [el("td", cell, class_="end" if at in ends else None) for at, cell in enumerate(row)]) for row in rows
     ]

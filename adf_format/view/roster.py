@@ -32,8 +32,14 @@ def effective_tools(config: dict[str, Any], loop: str) -> list[str]:
     if loop == MAIN:
         return sorted(given)
     asked = next((one for _, name, one in declared(config) if name == loop), {})
-    tools = [name for _, name in texts(asked, "tools") if name in given and name not in PROHIBITED and not restricted(name)]
-    named = {tool.get("name") for tool in config.get("tools", ()) if isinstance(tool, dict)} if isinstance(config.get("tools"), list) else set()
+    tools = [
+        name for _, name in texts(asked, "tools") if name in given and name not in PROHIBITED and not restricted(name)
+    ]
+    named = (
+        {tool.get("name") for tool in config.get("tools", ()) if isinstance(tool, dict)}
+        if isinstance(config.get("tools"), list)
+        else set()
+    )
     tools += [name for name in DEFAULT_ON if not restricted(name) and (name in given or name not in named)]
     return list(dict.fromkeys(tools))
 

@@ -99,7 +99,13 @@ class Rows:
         options = [el("span", f"{name} {value}", class_="tag") for name, value in said.options if name != "loop_inject"]
         size = el("span", counted(len(text), "character"), class_="arg")
         head = html(icon("context"), el("b", said.label, class_="name"), options, size, words)
-        return details(head, changed, el("div", "In full", class_="lab") if changed else None, code(text, TEXT), class_="chip context")
+        return details(
+            head,
+            changed,
+            el("div", "In full", class_="lab") if changed else None,
+            code(text, TEXT),
+            class_="chip context",
+        )
 
     def _delivery(self, item: Item, said: Said) -> Safe:
         texts = [one["text"] for one in _texts(item.place)]
@@ -117,9 +123,13 @@ class Rows:
     def _summary(self, item: Item, said: Said) -> Safe:
         text = "\n\n".join(one["text"] for one in _texts(item.place))[said.start :]
         briefing, line, footer = text.rpartition("\n\n---\n")
-        head = el("div", icon("fold"), el("b", "Compacted"), el("span", self._stands_for(item), class_="arg"), class_="from")
+        head = el(
+            "div", icon("fold"), el("b", "Compacted"), el("span", self._stands_for(item), class_="arg"), class_="from"
+        )
         body = el("div", self._view.markdown((briefing if line else text)[:TEXT]), class_="md", dir="auto")
-        return el("div", head, body, el("p", footer, class_="foot") if line and footer.strip() else None, class_="banner")
+        return el(
+            "div", head, body, el("p", footer, class_="foot") if line and footer.strip() else None, class_="banner"
+        )
 
     def _stands_for(self, item: Item) -> Safe:
         match = item.match
@@ -153,7 +163,11 @@ class Rows:
                 case {"type": "image_url" | "input_audio" | "video_url"}:
                     yield media.block(block)
                 case _:
-                    label = html(el("b", first_line(str(block.get("type", "?")), 60)), " ", "block of a kind that is not known here")
+                    label = html(
+                        el("b", first_line(str(block.get("type", "?")), 60)),
+                        " ",
+                        "block of a kind that is not known here",
+                    )
                     yield details(label, code(written(block)), class_="chip")
 
     def _copy(self, copy: Place) -> Safe:
@@ -181,7 +195,13 @@ def _thinking(text: str) -> Safe:
 def _meta(item: Item) -> Safe | None:
     entry = item.place.entry
     tokens = entry.tokens if isinstance(entry.tokens, dict) else {}
-    names = {"input": "in", "output": "out", "cache_read": "cached", "cache_write": "cache written", "reasoning": "reasoning"}
+    names = {
+        "input": "in",
+        "output": "out",
+        "cache_read": "cached",
+        "cache_write": "cache written",
+        "reasoning": "reasoning",
+    }
     parts: list[Any] = [el("span", entry.model[:60], class_="model")] if entry.model else []
     parts += [el("span", f"{short(tokens[key])} {word}") for key, word in names.items() if _counts(tokens.get(key))]
     if type(entry.tokens) is int:

@@ -14,8 +14,33 @@ from adf_format.view.woven import Thread
 
 TIMERS = 200
 TASKS = 500
-_TIMER = ("id", "schedule_json", "next_wake_at", "payload", "scope", "lambda", "run_count", "last_fired_at", "locked", "expired", "loop")
-_TASK = ("id", "tool", "args", "status", "result", "error", "created_at", "completed_at", "origin", "requires_authorization", "approval_meta", "loop")
+_TIMER = (
+    "id",
+    "schedule_json",
+    "next_wake_at",
+    "payload",
+    "scope",
+    "lambda",
+    "run_count",
+    "last_fired_at",
+    "locked",
+    "expired",
+    "loop",
+)
+_TASK = (
+    "id",
+    "tool",
+    "args",
+    "status",
+    "result",
+    "error",
+    "created_at",
+    "completed_at",
+    "origin",
+    "requires_authorization",
+    "approval_meta",
+    "loop",
+)
 _WAITING = frozenset({"pending", "pending_approval", "running"})
 
 
@@ -79,7 +104,11 @@ def task_card(row: Row) -> Safe:
     status = shown(row.get("status"))[:40] or "no status"
     tool = el("b", shown(row.get("tool"))[:80], class_="name")
     args = parsed(row.get("args"))
-    hint = next((first_line(one, 80) for one in args.values() if isinstance(one, str)), "") if isinstance(args, dict) else ""
+    hint = (
+        next((first_line(one, 80) for one in args.values() if isinstance(one, str)), "")
+        if isinstance(args, dict)
+        else ""
+    )
     waits = status == "pending_approval"
     head = html(
         icon("hand" if waits else "task"), el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),
@@ -111,5 +140,7 @@ def threads(view: View, loop: str) -> list[Thread]:
     for row in tasks(view)[0]:
         when = number(row.get("created_at"))
         if when is not None and (shown(row.get("loop")) or "main") == loop and view.options.side(when) == 0:
-            found.append(Thread(when, el("li", el("div", task_card(row), class_="body"), class_="row k-task", data_kind="task")))
+            found.append(
+                Thread(when, el("li", el("div", task_card(row), class_="body"), class_="row k-task", data_kind="task"))
+            )
     return found

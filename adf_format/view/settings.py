@@ -16,7 +16,10 @@ from adf_format.view.words import counted
 DEPTH = 8
 KEYS = 300  # of one object or array
 VALUE = 2000
-_SECRET = re.compile(r"(?:api_?key|secret|password|passphrase|credential|private_?key|authorization|bearer)|(?:^|_)tokens?$", re.IGNORECASE)
+_SECRET = re.compile(
+    r"(?:api_?key|secret|password|passphrase|credential|private_?key|authorization|bearer)|(?:^|_)tokens?$",
+    re.IGNORECASE,
+)
 _MISSING = object()
 
 
@@ -33,7 +36,12 @@ def section(view: View) -> Safe:
     except AdfError:
         usual = {}
     parts = [_part(key, value, usual.get(key, _MISSING)) for key, value in list(config.items())[:KEYS]]
-    note = el("p", el("span", "Greyed", class_="usual"), f" values are those of a fresh file of storage version {version}.", class_="lab")
+    note = el(
+        "p",
+        el("span", "Greyed", class_="usual"),
+        f" values are those of a fresh file of storage version {version}.",
+        class_="lab",
+    )
     return html(note, el("div", parts, class_="config"))
 
 
@@ -62,8 +70,17 @@ def _value(key: str, value: Any, usual: Any, depth: int) -> Safe:
 def _list(key: str, value: list[Any], usual: Any, depth: int) -> Safe:
     known = usual if isinstance(usual, list) else []
     if all(not isinstance(one, (dict, list)) for one in value):
-        return html([html(_leaf(key, one, one if one in known else _MISSING), " ") for one in value[:KEYS]], _more(len(value)))
-    entries = [el("li", _value(key, one, one if one in known else _MISSING, depth + 1), class_="usual" if one in known else None) for one in value[:KEYS]]
+        return html(
+            [html(_leaf(key, one, one if one in known else _MISSING), " ") for one in value[:KEYS]], _more(len(value))
+        )
+    entries = [
+        el(
+            "li",
+            _value(key, one, one if one in known else _MISSING, depth + 1),
+            class_="usual" if one in known else None,
+        )
+        for one in value[:KEYS]
+    ]
     return html(el("ul", entries, class_="entries"), _more(len(value)))
 
 

@@ -13,7 +13,21 @@ from adf_format.view.links import here
 from adf_format.view.pieces import code, details, first_line, icon, pairs, shape, written
 
 NAME = 80
-_FIRST = ("path", "to_loop", "to", "loop", "name", "query", "sql", "url", "command", "key", "state", "instructions", "code")
+_FIRST = (
+    "path",
+    "to_loop",
+    "to",
+    "loop",
+    "name",
+    "query",
+    "sql",
+    "url",
+    "command",
+    "key",
+    "state",
+    "instructions",
+    "code",
+)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,15 @@ from adf_format.view.pieces import icon
 from adf_format.view.rows import Rows
 from adf_format.view.story import Event, Fold, Story, Unfold
 from adf_format.view.tools import Result
-from adf_format.view.woven import Woven
 from adf_format.view.words import counted, interval, time, utc
+from adf_format.view.woven import Woven
 
 AHEAD = 12  # events among which the results of a call are looked for
-_REASONS = {"damaged-snapshot": "damaged", "compacted-unaudited": "compacted without audit", "audit-off": "audit was off"}
+_REASONS = {
+    "damaged-snapshot": "damaged",
+    "compacted-unaudited": "compacted without audit",
+    "audit-off": "audit was off",
+}
 
 
 class Transcript:
@@ -98,7 +102,9 @@ class Transcript:
         blocks = blocks_of(entry.content)
         if taken and all(block.get("tool_use_id") in taken for block in blocks) and not item.copies:
             return None
-        calls = [block["id"] for block in blocks if block.get("type") == "tool_use" and isinstance(block.get("id"), str)]
+        calls = [
+            block["id"] for block in blocks if block.get("type") == "tool_use" and isinstance(block.get("id"), str)
+        ]
         return self._rows.row(item, dict(self._results(calls)) if calls else {}, taken)
 
     def _results(self, calls: list[str]) -> Iterator[tuple[str, Result]]:
@@ -131,7 +137,9 @@ class Transcript:
             el("span", f"{fold.elsewhere:,} more are shown elsewhere", class_="arg") if fold.elsewhere else None,
             el("span", icon("alert"), "; ".join(problems), class_="bad") if problems else None,
         )  # fmt: skip
-        page.write(Safe(f'<li class="fold" id="fold-{row.id}"><details><summary>'), head, Safe('</summary><ol class="rows">'))
+        page.write(
+            Safe(f'<li class="fold" id="fold-{row.id}"><details><summary>'), head, Safe('</summary><ol class="rows">')
+        )
         self._depth += 1
 
     def _close(self, page: Page) -> None:

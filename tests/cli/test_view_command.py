@@ -39,7 +39,12 @@ def test_view_writes_a_folder(adf: Any, agent: Path, tmp_path: Path) -> None:
 
 def test_view_shows_only_what_is_asked_for(adf: Any, agent: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.html"
-    assert adf("view", agent, "-o", out, "--loop", "gardener", "--since", "2026-01-01T00:00:16", "--until", "2026-01-02").code == 0
+    assert (
+        adf(
+            "view", agent, "-o", out, "--loop", "gardener", "--since", "2026-01-01T00:00:16", "--until", "2026-01-02"
+        ).code
+        == 0
+    )
     made = out.read_text("utf-8")
     assert 'id="S16"' in made
     assert 'id="S15"' not in made
@@ -49,10 +54,15 @@ def test_view_shows_only_what_is_asked_for(adf: Any, agent: Path, tmp_path: Path
 
 def test_view_prints_a_transcript(adf: Any, agent: Path) -> None:
     found = adf("view", agent, "--text").out
-    order = [found.index(words) for words in ("=== main ===", "6 archived rows", "ripe", "=== drafter ===", "=== gardener ===")]
+    order = [
+        found.index(words)
+        for words in ("=== main ===", "6 archived rows", "ripe", "=== drafter ===", "=== gardener ===")
+    ]
     assert order == sorted(order)
     assert "13 earlier entries not included" in adf("view", agent, "--text", "--loop", "main", "--limit", 3).out
-    assert "1 later entries not included" in adf("view", agent, "--text", "--loop", "main", "--until", "1767225618500").out
+    assert (
+        "1 later entries not included" in adf("view", agent, "--text", "--loop", "main", "--until", "1767225618500").out
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +99,12 @@ def test_view_of_what_is_no_agent_gives_3(adf: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "milliseconds"),
-    [("2026-01-01", 1767225600000), ("2026-01-01T01:00+01:00", 1767225600000), ("1767225600000", 1767225600000), (None, None)],
+    [
+        ("2026-01-01", 1767225600000),
+        ("2026-01-01T01:00+01:00", 1767225600000),
+        ("1767225600000", 1767225600000),
+        (None, None),
+    ],
 )
 def test_times_are_understood(given: str | None, milliseconds: int | None) -> None:
     assert view.moment_of(given) == milliseconds
@@ -101,7 +116,16 @@ def test_inspect_on_a_terminal_shows_the_same_facts(agent: Path) -> None:
     facts = inspect_file(agent) | {"findings": {"depth": "quick", "errors": 1, "warnings": 0, "infos": 2}}
     inspect_screen.show(console, facts, [("files", "9 with 1,903 bytes")])
     shown = stream.getvalue()
-    for words in ("Ada @ada", "active", "storage version 32", "gardener", "S7 to S19", "13 live, 8 archived", "1 errors", "9 with"):
+    for words in (
+        "Ada @ada",
+        "active",
+        "storage version 32",
+        "gardener",
+        "S7 to S19",
+        "13 live, 8 archived",
+        "1 error",
+        "9 with",
+    ):
         assert words in shown
 
 

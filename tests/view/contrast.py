@@ -20,7 +20,10 @@ def linear(color: str) -> Triple:
 
 def ratio(one: str, other: str) -> float:
     """Return the contrast of two colours, 1 to 21."""
-    low, high = sorted(sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear(color), strict=True)) for color in (one, other))
+    low, high = sorted(
+        sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear(color), strict=True))
+        for color in (one, other)
+    )
     return (high + 0.05) / (low + 0.05)
 
 
@@ -35,7 +38,10 @@ def _seen(light: Triple, sight: tuple[Triple, ...]) -> Triple:
 
 def _lab(light: Triple) -> Triple:
     rows = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
-    x, y, z = (sum(a * b for a, b in zip(row, light, strict=True)) / white for row, white in zip(rows, (0.9505, 1.0, 1.089), strict=True))
+    x, y, z = (
+        sum(a * b for a, b in zip(row, light, strict=True)) / white
+        for row, white in zip(rows, (0.9505, 1.0, 1.089), strict=True)
+    )
     fx, fy, fz = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116 for part in (x, y, z))
     return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
 

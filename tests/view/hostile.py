@@ -42,15 +42,26 @@ KEPT = {"adf_meta": {"adf_version", "adf_schema_version"}}
 
 def poison(connection: apsw.Connection) -> None:
     """Put hostile text into every text column of every table, and hostile rows into every loop."""
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table' AND name GLOB 'adf_*'")]
+    tables = [
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table' AND name GLOB 'adf_*'")
+    ]
     for table in tables:
         columns = connection.execute("SELECT name, type, pk FROM pragma_table_xinfo(?)", (table,)).fetchall()
         for name, kind, key in columns:
-            if kind.upper() == "TEXT" and not key and name not in ("protection", "role", "loop", "content_json", "config_json"):
+            if (
+                kind.upper() == "TEXT"
+                and not key
+                and name not in ("protection", "role", "loop", "content_json", "config_json")
+            ):
                 where = " WHERE key NOT GLOB '*version*'" if table == "adf_meta" else ""
                 connection.execute(f"UPDATE {table} SET {quote_any(name)} = CAST(? AS TEXT){where}", (ALL,))
-    connection.execute("UPDATE adf_files SET path = ? || path, content = CAST(? AS BLOB)", (RUNS[0] + LIES.replace("\x00", ""), ALL))
-    connection.execute("INSERT INTO adf_files SELECT 'mind.md', CAST(? AS BLOB), 'text/markdown', 9, 'none', 0, '', ''", (ALL,))
+    connection.execute(
+        "UPDATE adf_files SET path = ? || path, content = CAST(? AS BLOB)", (RUNS[0] + LIES.replace("\x00", ""), ALL)
+    )
+    connection.execute(
+        "INSERT INTO adf_files SELECT 'mind.md', CAST(? AS BLOB), 'text/markdown', 9, 'none', 0, '', ''", (ALL,)
+    )
     _config(connection)
     for seq, role, content, loop in (
         (100, "assistant", BLOCKS, "main"), (101, "user", RESULTS, "main"), (102, "user", json.dumps([{"type": "text", "text": ALL}]), "main"),
@@ -76,7 +87,10 @@ def _config(connection: apsw.Connection) -> None:
             return [bad(one) for one in value]
         return ALL[:4000] if isinstance(value, str) else value
 
-    loops = [{"name": RUNS[0], "goal": ALL, "enabled": True, "tools": [ALL]}, {"name": "gardener", "goal": ALL, "enabled": True}]
+    loops = [
+        {"name": RUNS[0], "goal": ALL, "enabled": True, "tools": [ALL]},
+        {"name": "gardener", "goal": ALL, "enabled": True},
+    ]
     changed = bad(config)
     assert isinstance(changed, dict)
     connection.execute("UPDATE adf_config SET config_json = ?", (json.dumps(changed | {"loops": loops}),))

@@ -13,17 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from adf_format.view import Options
 from hostile import poison
 from view_support import agent, folder, page
+
+from adf_format.view import Options
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-AXE = [os.environ.get("ADF_FORMAT_AXE", ""), "node_modules/axe-core/axe.min.js", "/tmp/axe/node_modules/axe-core/axe.min.js"]  # noqa: S108
+AXE = [
+    os.environ.get("ADF_FORMAT_AXE", ""),
+    "node_modules/axe-core/axe.min.js",
+    "/tmp/axe/node_modules/axe-core/axe.min.js",
+]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1200, "height": 900}
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -114,10 +118,14 @@ def test_links_of_a_hostile_file_do_not_run_when_they_are_clicked(watched: Watch
     tab = watched.open(pages["hostile"])
     schemes = tab.evaluate("[...new Set([...document.querySelectorAll('a')].map(one => one.protocol))]")
     assert set(schemes) <= {"file:", "http:", "https:", "mailto:", "data:"}
-    assert tab.evaluate("[...document.querySelectorAll('a[href^=\"data:\"]')].every(one => one.hasAttribute('download'))")
+    assert tab.evaluate(
+        "[...document.querySelectorAll('a[href^=\"data:\"]')].every(one => one.hasAttribute('download'))"
+    )
 
 
-def test_a_hash_shows_its_row_in_its_loop_and_unfolds_what_is_around_it(watched: Watched, pages: dict[str, Path]) -> None:
+def test_a_hash_shows_its_row_in_its_loop_and_unfolds_what_is_around_it(
+    watched: Watched, pages: dict[str, Path]
+) -> None:
     tab = watched.open(pages["ada"], "#S3")
     assert tab.locator("#S3").is_visible()
     assert not tab.locator("#overview").is_visible()
@@ -179,7 +187,17 @@ def test_everything_can_be_read_without_script(browser: Any, pages: dict[str, Pa
         pytest.skip("this version of Playwright gives no browser for a persistent context")
     tab = offline.new_page()
     tab.goto(pages["ada"].as_uri())
-    for anchor in ("overview", "loop-main", "loop-gardener", "loop-drafter", "memory", "files", "messages", "config", "log"):
+    for anchor in (
+        "overview",
+        "loop-main",
+        "loop-gardener",
+        "loop-drafter",
+        "memory",
+        "files",
+        "messages",
+        "config",
+        "log",
+    ):
         assert tab.locator(f"#{anchor}").is_visible(), anchor
     assert not tab.locator("#q").is_visible()
     tab.locator("#fold-1 > details > summary").click()

@@ -7,10 +7,10 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from view_support import Checked
 
 from adf_format.view.html import Page, Safe, Url, el, escape, html, text
 from adf_format.view.links import Targets, web
-from view_support import Checked
 
 
 @given(st.text())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from view_support import Checked
 
 from adf_format.history import SeqSet
 from adf_format.view.links import Targets
 from adf_format.view.markdown import LONGEST, Markdown
-from view_support import Checked
 
 MARKDOWN = Markdown(Targets({"": SeqSet([(1, 9)])}, frozenset({"notes/plan.md", "mind/peas.md"})))
 PIECES = st.sampled_from(

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from hostile import poison
+from view_support import Checked, agent, folder, page
 
 from adf_format.view import Options
 from adf_format.view.colors import COLORS, identity
 from adf_format.view.frame import asset
 from adf_format.view.settings import _SECRET
-from hostile import poison
-from view_support import Checked, agent, folder, page
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "view" / "ada.html"
 
@@ -103,7 +103,9 @@ def test_secrets_of_the_configuration_are_not_shown(tmp_path: Path) -> None:
     assert not _SECRET.search("max_tokens_per_turn")
 
 
-@pytest.mark.parametrize("table", ["adf_loop", "adf_audit", "adf_files", "adf_timers", "adf_tasks", "adf_logs", "adf_inbox", "adf_config"])
+@pytest.mark.parametrize(
+    "table", ["adf_loop", "adf_audit", "adf_files", "adf_timers", "adf_tasks", "adf_logs", "adf_inbox", "adf_config"]
+)
 def test_a_missing_table_hides_nothing_else(tmp_path: Path, table: str) -> None:
     made = page(agent(tmp_path / "a.adf", f"DROP TABLE {table}"))
     Checked(made)
@@ -123,7 +125,10 @@ def test_a_hostile_file_gives_a_well_formed_page_in_which_nothing_is_loaded_or_r
     assert checked.tags["style"] == 1
     assert not {"iframe", "form action", "base", "object", "embed", "link"} & set(checked.tags)
     assert not {one for one in checked.attributes if one.startswith("on") or one in ("style", "action", "srcdoc")}
-    assert all(one.startswith(("#", "http://", "data:application/octet-stream;", "data:image/png;")) for one in checked.addresses)
+    assert all(
+        one.startswith(("#", "http://", "data:application/octet-stream;", "data:image/png;"))
+        for one in checked.addresses
+    )
     made.encode("utf-8")
     assert not any(char in made for char in "\u202e\x00\x1b")
 
@@ -133,12 +138,17 @@ def test_colours_of_loops_have_contrast_and_differ_for_everybody(theme: str) -> 
     """WCAG AA on every background a name stands on, and far apart for people with each kind of colour blindness."""
     from contrast import apart, ratio
 
-    block = re.search(r":root\{color-scheme:light;(.*?)\}" if theme == "light" else r":root\[data-theme=dark\]\{(.*?)\}", asset("view.css"))
+    block = re.search(
+        r":root\{color-scheme:light;(.*?)\}" if theme == "light" else r":root\[data-theme=dark\]\{(.*?)\}",
+        asset("view.css"),
+    )
     assert block
     values = dict(re.findall(r"--([a-z0-9-]+):(#[0-9a-f]{3,6})", block[1]))
     colors = [values[f"c{number}"] for number in range(COLORS)]
     for background in ("bg", "surface", "raised"):
-        assert all(ratio(one, values[background]) >= 4.5 for one in (*colors, values["accent"], values["ink"], values["soft"])), background
+        assert all(
+            ratio(one, values[background]) >= 4.5 for one in (*colors, values["accent"], values["ink"], values["soft"])
+        ), background
     for name in ("amber", "teal", "bad", "good"):
         assert ratio(values[name], values[f"{name}-tint"]) >= 4.5
     assert min(apart(one, other) for at, one in enumerate(colors) for other in colors[:at]) >= 20

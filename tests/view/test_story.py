@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from view_support import agent
 
 from adf_format.container import open_readonly
 from adf_format.history import Gap, Item, coverage
 from adf_format.view.story import Fold, Story, Unfold
-from view_support import agent
 
 
 def told(path: Path, loop: str = "main") -> list[object]:
