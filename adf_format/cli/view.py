@@ -15,7 +15,7 @@ import click
 from adf_format.cli.history import reading
 from adf_format.cli.options import Output, nearest, opened, refuse_database
 from adf_format.errors import EXIT_OK, UnreadableError, UsageError
-from adf_format.history import Item, coverage
+from adf_format.history import Gap, Item, coverage
 from adf_format.history.loops import names
 from adf_format.terminal import visible
 from adf_format.view.options import ROWS, Options
@@ -23,6 +23,8 @@ from adf_format.view.options import ROWS, Options
 if TYPE_CHECKING:
     from adf_format.container import Container
     from adf_format.validation.report import FileReport
+    from adf_format.view import View
+    from adf_format.view.story import Story
 
 SECONDS = 900.0
 _NUMBER = re.compile(r"[0-9]{9,16}")
@@ -86,10 +88,10 @@ def view(
     if folder:
         return _folder(path, wanted, target, open_, quiet)
     with opened("html", output, quiet, "never") as out, reading(path, out, SECONDS) as container:
-        from adf_format.view import prepare, write_page
+        from adf_format.view import write_page
 
         _require(container, loops)
-        found, stories = prepare(container, wanted, _report(path))
+        found, stories = _prepared(path, container, wanted)
         container.release_deadline()
         write_page(found, stories, out.stream)
     if output not in ("-", None):
@@ -98,12 +100,12 @@ def view(
 
 
 def _folder(path: str, wanted: Options, target: Path, open_: bool, quiet: bool) -> int:
-    from adf_format.view import prepare, write_folder
+    from adf_format.view import write_folder
 
     refuse_database(target)
     with opened("html", None, quiet, "never") as out, reading(path, out, SECONDS) as container:
         _require(container, wanted.loops)
-        found, stories = prepare(container, wanted, _report(path))
+        found, stories = _prepared(path, container, wanted)
         container.release_deadline()
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -127,6 +129,20 @@ def _require(container: Container, loops: tuple[str, ...]) -> None:
     for name in loops:
         if name not in known:
             raise UsageError(f"no loop {name!r}{nearest(name, known)}", hint="`adf-format loop ls` lists them")
+
+
+def _prepared(path: str, container: Container, wanted: Options) -> tuple[View, dict[str, Story]]:
+    """Read every row once, while a worker process validates the file."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from adf_format.validation.report import FileReport
+    from adf_format.view import prepare
+
+    with ThreadPoolExecutor(1) as beside:
+        report = beside.submit(_report, path)
+        found, stories = prepare(container, wanted, FileReport(path))
+        found.report = report.result()
+    return found, stories
 
 
 def _report(path: str) -> FileReport:
@@ -185,11 +201,14 @@ def _lines(container: Container, wanted: Options, out: Output) -> Iterator[str]:
         if loop.earlier:
             yield f"{loop.earlier:,} earlier entries not included"
         for event in story.events():
-            if isinstance(event, Fold) and event.rows:
-                yield from ("", out.screen.paint(f"-- {event.rows:,} archived rows, snapshot {event.row.id} --", "dim"))
-            elif (isinstance(event, Item) and any(event.place.entry.seq in page for page in loop.pages)) or (not isinstance(event, (Fold, Item)) and hasattr(event, "reason")):
-                yield ""
-                yield from shown.lines(event)
+            match event:
+                case Fold() if event.rows:
+                    words = f"-- {event.rows:,} archived rows, snapshot {event.row.id} --"
+                    yield from ("", out.screen.paint(words, "dim"))
+                case Item() if any(event.place.entry.seq in page for page in loop.pages):
+                    yield from ("", *shown.lines(event))
+                case Gap():
+                    yield from ("", *shown.lines(event))
         if loop.later:
             yield f"{loop.later:,} later entries not included"
         yield ""

@@ -16,7 +16,7 @@ from adf_format.view.words import counted, size, time
 MESSAGES = 300  # of each box
 ARCHIVED = 100
 TEXT = 20_000
-_COLUMNS = (
+_COLUMNS: tuple[str, ...] = (
     "id",
     "message_id",
     "from",

@@ -26,7 +26,7 @@ SECTIONS = (
     ("log", "Log"),
 )
 KINDS = (
-    ("owner", "Owner"), ("agent", "Agent"), ("delivery", "Between loops"), ("context", "Context"), ("trigger", "Triggers"),
+    ("owner", "Owner"), ("agent", "Agent"), ("delivery", "Between loops"), ("context", "Context"), ("trigger", "Triggers"),  # noqa: E501
     ("summary", "Compactions"), ("task", "Tasks"), ("system", "Notices and log"),
 )  # fmt: skip
 
@@ -57,7 +57,7 @@ def chunk(view: View, story: Story, number: int, sink: Sink) -> None:
     page, names = Page(sink), view.page_names[story.loop]
     title = f"{view.agent.name}: {story.loop}, page {number + 1} of {len(names)}"
     steps = _steps(names, number)
-    with _body(view, page, title, _nav(view, story.loop)):
+    with _body(view, page, title, _nav(view, story.loop)):  # noqa: SIM117
         with page.inside("section", class_="view", id="transcripts", aria_labelledby="h-transcripts"):
             page.write(el("h1", title, id="h-transcripts", class_="title"), steps, _tools(view))
             last = number == len(names) - 1
@@ -129,8 +129,8 @@ def _nav_link(words: str, anchor: str, page: str) -> Safe:
 
 def _tabs(view: View) -> Safe:
     tabs = [
-        el("a", shape(identity(name).shape), el("span", name[:40]), el("span", f"{view.index.loops[name].rows:,}", class_="count"),
-           href=here(loop_id(name)), class_=f"tab {identity(name).css}{' ended' if roster.state_of(view, name) == 'deleted' else ''}", id=f"tab-{loop_id(name)}")
+        el("a", shape(identity(name).shape), el("span", name[:40]), el("span", f"{view.index.loops[name].rows:,}", class_="count"),  # noqa: E501
+           href=here(loop_id(name)), class_=f"tab {identity(name).css}{' ended' if roster.state_of(view, name) == 'deleted' else ''}", id=f"tab-{loop_id(name)}")  # noqa: E501
         for name in view.loops
     ]  # fmt: skip
     return el("div", tabs, class_="tabs") if len(tabs) > 1 else Safe("")

@@ -64,7 +64,7 @@ def poison(connection: apsw.Connection) -> None:
     )
     _config(connection)
     for seq, role, content, loop in (
-        (100, "assistant", BLOCKS, "main"), (101, "user", RESULTS, "main"), (102, "user", json.dumps([{"type": "text", "text": ALL}]), "main"),
+        (100, "assistant", BLOCKS, "main"), (101, "user", RESULTS, "main"), (102, "user", json.dumps([{"type": "text", "text": ALL}]), "main"),  # noqa: E501
         (103, "user", json.dumps([{"type": "text", "text": f"[Context: {RUNS[0]}] {ALL}"}]), "main"),
         (104, "user", json.dumps([{"type": "text", "text": f"[from loop:{RUNS[1]}] {ALL}"}]), "main"),
         (105, "user", json.dumps([{"type": "text", "text": f"[Loop Compacted] {ALL}"}]), "main"),

@@ -13,7 +13,7 @@ from adf_format.view.markdown import LONGEST, Markdown
 
 MARKDOWN = Markdown(Targets({"": SeqSet([(1, 9)])}, frozenset({"notes/plan.md", "mind/peas.md"})))
 PIECES = st.sampled_from(
-    ["<script>", "</p>", "[a](", "javascript:x", ")", "![", "]", "`", "```\n", "\n\n", "- ", "> ", "|a|\n|-|\n", "**", "_", "[S3]", "<!--", "&lt;", "#", "x", " ", "http://a.b", "\u202e"]
+    ["<script>", "</p>", "[a](", "javascript:x", ")", "![", "]", "`", "```\n", "\n\n", "- ", "> ", "|a|\n|-|\n", "**", "_", "[S3]", "<!--", "&lt;", "#", "x", " ", "http://a.b", "\u202e"]  # noqa: E501
 )  # fmt: skip
 
 

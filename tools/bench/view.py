@@ -94,7 +94,7 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"seconds": time.perf_counter() - start, "peak_mb": peak}))
         return
-    import files
+    import files  # type: ignore[import-untyped]
 
     with tempfile.TemporaryDirectory() as scratch:
         path = files.transcript(Path(scratch), chosen.rows)
@@ -107,7 +107,7 @@ def main() -> None:
             tasks = long_tasks(path)
             late = max(tasks, default=0) > TASK_MS
             print(
-                f"longest task {max(tasks, default=0):.0f} ms of {len(tasks)}  limit {TASK_MS}  {'MISSED' if late else 'ok'}"
+                f"longest task {max(tasks, default=0):.0f} ms of {len(tasks)}  limit {TASK_MS}  {'MISSED' if late else 'ok'}"  # noqa: E501
             )
             missed = missed or late
     sys.exit(missed)
