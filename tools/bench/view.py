@@ -29,7 +29,7 @@ LONG = """() => new Promise(done => { const found = []; new PerformanceObserver(
 
 
 def bare(path: Path) -> None:
-    """Read every row and render its texts with mistune alone, as it comes: the limit is not measured with our shortcuts."""
+    """Read every row and render its texts with mistune alone: the limit is not measured with our shortcuts."""
     import mistune
 
     from adf_format.container import open_readonly
