@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adf_format.terminal import visible
-from adf_format.view.words import short
+from adf_format.view.words import counted, short
 
 BAR = 40
 _STYLES = {"errors": "bold red", "warnings": "yellow", "infos": "blue"}
@@ -54,7 +54,7 @@ def _who(facts: Mapping[str, Any]) -> RenderableType:
 def _verdict(found: Mapping[str, Any]) -> Text:
     if "error" in found:
         return Text(f"could not be validated: {visible(found['error'])}", "bold red")
-    parts = [(f"{found[key]:,} {key}", style) for key, style in _STYLES.items() if found.get(key)]
+    parts = [(counted(found[key], key.removesuffix("s")), style) for key, style in _STYLES.items() if found.get(key)]
     if not parts:
         return Text("✓ nothing found at a quick look", "green")
     return Text("  ").join(Text(words, style) for words, style in parts)
@@ -78,7 +78,7 @@ def _loops(facts: Mapping[str, Any]) -> Table:
 
 def _coverage(coverage: Mapping[str, Any]) -> Text:
     total = max(1, coverage["live"] + coverage["by_ranges"] + coverage["neither"])
-    line = Text("past  ", "dim")
+    line = Text.assemble(("past  ", "dim"))
     for key, char, style in (("live", "█", "cyan"), ("by_ranges", "▒", "cyan"), ("neither", "·", "red")):
         width = round(BAR * coverage[key] / total)
         line.append(char * (max(1, width) if coverage[key] else 0), style)

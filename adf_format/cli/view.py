@@ -15,7 +15,7 @@ import click
 from adf_format.cli.history import reading
 from adf_format.cli.options import Output, nearest, opened, refuse_database
 from adf_format.errors import EXIT_OK, UnreadableError, UsageError
-from adf_format.history import Item, coverage
+from adf_format.history import Gap, Item, coverage
 from adf_format.history.loops import names
 from adf_format.terminal import visible
 from adf_format.view.options import ROWS, Options
@@ -23,6 +23,8 @@ from adf_format.view.options import ROWS, Options
 if TYPE_CHECKING:
     from adf_format.container import Container
     from adf_format.validation.report import FileReport
+    from adf_format.view import View
+    from adf_format.view.story import Story
 
 SECONDS = 900.0
 _NUMBER = re.compile(r"[0-9]{9,16}")
@@ -56,11 +58,9 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be read.
 @click.option("--since", metavar="TIME", help="Leave out earlier rows: a date, a time (UTC unless said), or epoch ms.")
 @click.option("--until", metavar="TIME", help="Leave out later rows.")
 @click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(0),
+    "--limit", metavar="N", type=click.IntRange(0),
     help=f"The last N rows of each loop, 0 for all; {ROWS:,} in a page, all in a folder, unless given.",
-)
+)  # fmt: skip
 @click.option(
     "--rows",
     "rows_of_page",
@@ -73,17 +73,9 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be read.
 @click.option("--text", is_flag=True, help="A transcript for the terminal, through a pager, in place of a page.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 def view(
-    path: str,
-    output: str | None,
-    open_: bool,
-    loops: tuple[str, ...],
-    since: str | None,
-    until: str | None,
-    limit: int | None,
-    rows_of_page: int,
-    text: bool,
-    quiet: bool,
-) -> int:
+    path: str, output: str | None, open_: bool, loops: tuple[str, ...], since: str | None, until: str | None,
+    limit: int | None, rows_of_page: int, text: bool, quiet: bool,
+) -> int:  # fmt: skip
     """Write the page, or the folder."""
     if output is None and not text:
         raise UsageError("where should the page go?", hint="give -o agent.html, or --text for the terminal")
@@ -96,10 +88,10 @@ def view(
     if folder:
         return _folder(path, wanted, target, open_, quiet)
     with opened("html", output, quiet, "never") as out, reading(path, out, SECONDS) as container:
-        from adf_format.view import prepare, write_page
+        from adf_format.view import write_page
 
         _require(container, loops)
-        found, stories = prepare(container, wanted, _report(path))
+        found, stories = _prepared(path, container, wanted)
         container.release_deadline()
         write_page(found, stories, out.stream)
     if output not in ("-", None):
@@ -108,12 +100,12 @@ def view(
 
 
 def _folder(path: str, wanted: Options, target: Path, open_: bool, quiet: bool) -> int:
-    from adf_format.view import prepare, write_folder
+    from adf_format.view import write_folder
 
     refuse_database(target)
     with opened("html", None, quiet, "never") as out, reading(path, out, SECONDS) as container:
         _require(container, wanted.loops)
-        found, stories = prepare(container, wanted, _report(path))
+        found, stories = _prepared(path, container, wanted)
         container.release_deadline()
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -137,6 +129,20 @@ def _require(container: Container, loops: tuple[str, ...]) -> None:
     for name in loops:
         if name not in known:
             raise UsageError(f"no loop {name!r}{nearest(name, known)}", hint="`adf-format loop ls` lists them")
+
+
+def _prepared(path: str, container: Container, wanted: Options) -> tuple[View, dict[str, Story]]:
+    """Read every row once, while a worker process validates the file."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from adf_format.validation.report import FileReport
+    from adf_format.view import prepare
+
+    with ThreadPoolExecutor(1) as beside:
+        report = beside.submit(_report, path)
+        found, stories = prepare(container, wanted, FileReport(path))
+        found.report = report.result()
+    return found, stories
 
 
 def _report(path: str) -> FileReport:
@@ -195,13 +201,14 @@ def _lines(container: Container, wanted: Options, out: Output) -> Iterator[str]:
         if loop.earlier:
             yield f"{loop.earlier:,} earlier entries not included"
         for event in story.events():
-            if isinstance(event, Fold) and event.rows:
-                yield from ("", out.screen.paint(f"-- {event.rows:,} archived rows, snapshot {event.row.id} --", "dim"))
-            elif (isinstance(event, Item) and any(event.place.entry.seq in page for page in loop.pages)) or (
-                not isinstance(event, (Fold, Item)) and hasattr(event, "reason")
-            ):
-                yield ""
-                yield from shown.lines(event)
+            match event:
+                case Fold() if event.rows:
+                    words = f"-- {event.rows:,} archived rows, snapshot {event.row.id} --"
+                    yield from ("", out.screen.paint(words, "dim"))
+                case Item() if any(event.place.entry.seq in page for page in loop.pages):
+                    yield from ("", *shown.lines(event))
+                case Gap():
+                    yield from ("", *shown.lines(event))
         if loop.later:
             yield f"{loop.later:,} later entries not included"
         yield ""

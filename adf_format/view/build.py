@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
 
 import apsw
 
@@ -71,19 +71,20 @@ def write_folder(view: View, stories: dict[str, Story], folder: Path) -> int:
     }
     shown = view.targets.files
     view.targets = Targets(pages, shown, "", INDEX)
-    _write(folder / INDEX, lambda sink: page.index(view, sink))
+    with _opened(folder / INDEX) as sink:
+        page.index(view, sink)
     for loop in view.loops:
         if not view.index.loops[loop].pages:
             view.index.loops[loop].pages = [SeqSet()]
         for number, name in enumerate(view.page_names[loop]):
             view.targets = Targets(pages, shown, INDEX, name)
-            _write(folder / name, lambda sink, loop=loop, number=number: page.chunk(view, stories[loop], number, sink))
+            with _opened(folder / name) as sink:
+                page.chunk(view, stories[loop], number, sink)
     return 1 + len(pages)
 
 
-def _write(path: Path, write: Callable[[Sink], None]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        write(stream)
+def _opened(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", newline="\n")
 
 
 def _page_names(loop: str, count: int) -> list[str]:

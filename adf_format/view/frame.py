@@ -18,13 +18,13 @@ _PATHS = {
     "cross": '<path d="M6 2h4v4h4v4h-4v4H6v-4H2V6h4z"/>',
 }
 _LINES = {
-    "tool": "M9.5 2.5a3.5 3.5 0 0 0-3.3 4.7L2 11.4 4.6 14l4.2-4.2a3.5 3.5 0 0 0 4.5-4.5L11 7.6 8.4 5l2.3-2.3a3.5 3.5 0 0 0-1.2-.2z",
+    "tool": "M9.5 2.5a3.5 3.5 0 0 0-3.3 4.7L2 11.4 4.6 14l4.2-4.2a3.5 3.5 0 0 0 4.5-4.5L11 7.6 8.4 5l2.3-2.3a3.5 3.5 0 0 0-1.2-.2z",  # noqa: E501
     "think": "M8 2a4.2 4.2 0 0 0-2.4 7.6c.5.4.8 1 .8 1.6v.3h3.2v-.3c0-.6.3-1.2.8-1.6A4.2 4.2 0 0 0 8 2zM6.5 13.8h3",
     "context": "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3",
     "fold": "M2 5l6-3 6 3-6 3zM2 8l6 3 6-3M2 11l6 3 6-3",
     "send": "M2.5 8h10M9 4.5 12.5 8 9 11.5",
     "receive": "M13.5 8h-10M7 4.5 3.5 8 7 11.5",
-    "bell": "M8 2a3.8 3.8 0 0 0-3.8 3.8c0 3-1.2 4.4-1.7 5h11c-.5-.6-1.7-2-1.7-5A3.8 3.8 0 0 0 8 2zM6.6 13.2a1.5 1.5 0 0 0 2.8 0",
+    "bell": "M8 2a3.8 3.8 0 0 0-3.8 3.8c0 3-1.2 4.4-1.7 5h11c-.5-.6-1.7-2-1.7-5A3.8 3.8 0 0 0 8 2zM6.6 13.2a1.5 1.5 0 0 0 2.8 0",  # noqa: E501
     "info": "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM8 7.2v4M8 4.6v.2",
     "alert": "M8 2 1.8 13.2h12.4zM8 6.4v3.2M8 11.4v.2",
     "state": "M2.5 8a5.5 5.5 0 0 1 9.6-3.7M13.5 8a5.5 5.5 0 0 1-9.6 3.7M12.4 1.8v2.8H9.6M3.6 14.2v-2.8h2.8",
@@ -80,10 +80,9 @@ def head(title: str) -> Safe:
         el("title", title),
     )
     return html(
-        Safe('<!DOCTYPE html>\n<html lang="en" class="nojs"><head>'),
-        metas,
+        Safe('<!DOCTYPE html>\n<html lang="en" class="nojs"><head>'), metas,
         Safe(f"<style>{asset('view.css')}</style><script>{HEAD_SCRIPT}</script></head>\n"),
-    )
+    )  # fmt: skip
 
 
 @cache

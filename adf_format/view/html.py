@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Protocol
 
 Child = Any  # Safe, str, int, None, or an iterable of these
@@ -45,6 +46,8 @@ def spelled(char: str) -> str:
 
 def escape(text: str) -> str:
     """Return text for an attribute; characters that would act, or hide, are spelled out."""
+    if not _SPECIAL.search(text):
+        return text
     return _SPECIAL.sub(lambda match: _MARKUP.get(match[0]) or spelled(match[0]), text)
 
 
@@ -97,12 +100,19 @@ def start(name: str, attributes: dict[str, Any]) -> str:
 def _attribute(key: str, value: Any) -> str:
     if value is None or value is False:
         return ""
-    name = key.rstrip("_").replace("_", "-")
-    if name.startswith("on") or name in ("style", "srcdoc") or not _NAME.match(name.lower()):
-        raise TypeError(f"the attribute {name} could run code")
+    name = _name(key)
     if name in _ADDRESSES and not isinstance(value, Url):
         raise TypeError(f"{name} takes a checked address")
     return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+
+
+@cache
+def _name(key: str) -> str:
+    """Return the name of an attribute; keys come from our own code, so there are few."""
+    name = key.rstrip("_").replace("_", "-")
+    if name.startswith("on") or name in ("style", "srcdoc") or not _NAME.match(name.lower()):
+        raise TypeError(f"the attribute {name} could run code")
+    return name
 
 
 class Page:

@@ -16,7 +16,7 @@ from adf_format.view.words import counted, size, time
 MESSAGES = 300  # of each box
 ARCHIVED = 100
 TEXT = 20_000
-_COLUMNS = (
+_COLUMNS: tuple[str, ...] = (
     "id",
     "message_id",
     "from",
@@ -27,6 +27,8 @@ _COLUMNS = (
     "content_type",
     "attachments",
     "status",
+)
+_COLUMNS += (
     "sender_alias",
     "recipient_alias",
     "source",
@@ -80,14 +82,9 @@ def _message(view: View, when: int, box: str, row: Row) -> Safe:
     marks = [el("span", status, class_=f"tag {'unread' if status in ('unread', 'pending') else ''}")] if status else []
     marks += [el("span", f"HTTP {code}", class_="tag")] if code is not None and code >= 300 else []
     head = el(
-        "div",
-        icon("in" if inward else "out"),
-        el("span", "from " if inward else "to "),
-        el("b", _short(who) or "?"),
-        time(when),
-        marks,
-        class_="from",
-    )
+        "div", icon("in" if inward else "out"), el("span", "from " if inward else "to "), el("b", _short(who) or "?"),
+        time(when), marks, class_="from",
+    )  # fmt: skip
     files = _attachments(view, parsed(row.get("attachments")))
     content = shown(row.get("content"))
     body = plain(content, view.targets, TEXT) if content else notice("no text")

@@ -1,4 +1,4 @@
-"""The first thing to see: who the agent is, what it did, which loops it has, what was compacted, what it remembers."""
+"""The first thing to see: who the agent is, what it did, its loops, what was compacted away, what it remembers."""
 
 from __future__ import annotations
 

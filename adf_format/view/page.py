@@ -26,15 +26,9 @@ SECTIONS = (
     ("log", "Log"),
 )
 KINDS = (
-    ("owner", "Owner"),
-    ("agent", "Agent"),
-    ("delivery", "Between loops"),
-    ("context", "Context"),
-    ("trigger", "Triggers"),
-    ("summary", "Compactions"),
-    ("task", "Tasks"),
-    ("system", "Notices and log"),
-)
+    ("owner", "Owner"), ("agent", "Agent"), ("delivery", "Between loops"), ("context", "Context"), ("trigger", "Triggers"),  # noqa: E501
+    ("summary", "Compactions"), ("task", "Tasks"), ("system", "Notices and log"),
+)  # fmt: skip
 
 
 def whole(view: View, stories: dict[str, Story], sink: Sink) -> None:
@@ -63,14 +57,14 @@ def chunk(view: View, story: Story, number: int, sink: Sink) -> None:
     page, names = Page(sink), view.page_names[story.loop]
     title = f"{view.agent.name}: {story.loop}, page {number + 1} of {len(names)}"
     steps = _steps(names, number)
-    inside = page.inside("section", class_="view", id="transcripts", aria_labelledby="h-transcripts")
-    with _body(view, page, title, _nav(view, story.loop)), inside:
-        page.write(el("h1", title, id="h-transcripts", class_="title"), steps, _tools(view))
-        last = number == len(names) - 1
-        left = _left_out(view, story.loop)
-        words = (left[0] if number == 0 else None, left[1] if last else None)
-        _loop(view, page, story, view.index.loops[story.loop].pages[number], words, ends=(number == 0, last))
-        page.write(steps)
+    with _body(view, page, title, _nav(view, story.loop)):  # noqa: SIM117
+        with page.inside("section", class_="view", id="transcripts", aria_labelledby="h-transcripts"):
+            page.write(el("h1", title, id="h-transcripts", class_="title"), steps, _tools(view))
+            last = number == len(names) - 1
+            left = _left_out(view, story.loop)
+            words = (left[0] if number == 0 else None, left[1] if last else None)
+            _loop(view, page, story, view.index.loops[story.loop].pages[number], words, ends=(number == 0, last))
+            page.write(steps)
 
 
 class _body:  # noqa: N801
@@ -93,13 +87,11 @@ class _body:  # noqa: N801
             title="Light or dark",
         )
         self._page.write(
-            frame.head(self._title),
-            Safe("<body>"),
-            frame.symbols(),
+            frame.head(self._title), Safe("<body>"), frame.symbols(),
             el("a", "Skip to the content", href=here("main"), class_="skip"),
             el("header", el("a", who, href=home, class_="brand"), self._nav, theme, class_="top"),
             Safe('<main id="main" tabindex="-1">\n'),
-        )
+        )  # fmt: skip
 
     def __exit__(self, *_: object) -> None:
         source = (
@@ -135,24 +127,12 @@ def _nav_link(words: str, anchor: str, page: str) -> Safe:
     return el("a", words, href=here(anchor, page))
 
 
-def _tab_class(view: View, name: str) -> str:
-    ended = " ended" if roster.state_of(view, name) == "deleted" else ""
-    return f"tab {identity(name).css}{ended}"
-
-
 def _tabs(view: View) -> Safe:
     tabs = [
-        el(
-            "a",
-            shape(identity(name).shape),
-            el("span", name[:40]),
-            el("span", f"{view.index.loops[name].rows:,}", class_="count"),
-            href=here(loop_id(name)),
-            class_=_tab_class(view, name),
-            id=f"tab-{loop_id(name)}",
-        )
+        el("a", shape(identity(name).shape), el("span", name[:40]), el("span", f"{view.index.loops[name].rows:,}", class_="count"),  # noqa: E501
+           href=here(loop_id(name)), class_=f"tab {identity(name).css}{' ended' if roster.state_of(view, name) == 'deleted' else ''}", id=f"tab-{loop_id(name)}")  # noqa: E501
         for name in view.loops
-    ]
+    ]  # fmt: skip
     return el("div", tabs, class_="tabs") if len(tabs) > 1 else Safe("")
 
 

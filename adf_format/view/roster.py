@@ -27,7 +27,7 @@ def order(config: dict[str, Any], known: list[str]) -> list[str]:
 
 
 def effective_tools(config: dict[str, Any], loop: str) -> list[str]:
-    """Return the tools that a loop really has: what it asks for, as far as the agent may give it (LOOP-034)."""
+    """Return the tools that a loop really has: what it asks for, as far as the agent may give it (LOOP-034, LOOP-039)."""  # noqa: E501
     given, restricted = enabled(config), restriction(config)
     if loop == MAIN:
         return sorted(given)
@@ -68,13 +68,9 @@ def _card(view: View, loop: str) -> Safe:
     name = el("a", shape(look.shape), loop, href=_address(view, loop), class_="who")
     tools = effective_tools(view.agent.config, loop)
     return el(
-        "li",
-        el("h4", name, marks),
-        el("p", goal(view, loop), class_="goal", dir="auto"),
-        _numbers(view, loop),
-        _tools(tools) if state in ("enabled", "disabled", "always on") else None,
-        class_=f"loop {look.css}",
-    )
+        "li", el("h4", name, marks), el("p", goal(view, loop), class_="goal", dir="auto"),
+        _numbers(view, loop), _tools(tools) if state in ("enabled", "disabled", "always on") else None, class_=f"loop {look.css}",  # noqa: E501
+    )  # fmt: skip
 
 
 def _address(view: View, loop: str) -> Any:

@@ -94,9 +94,9 @@ def task_list(view: View) -> Safe:
     rows, total = tasks(view)
     if not rows:
         return notice("No tasks.")
-    rows = list(rows)
-    rows.reverse()
-    rows.sort(key=lambda row: shown(row.get("status")) not in _WAITING)
+    rows = sorted(
+        rows, key=lambda row: (shown(row.get("status")) not in _WAITING, -(number(row.get("created_at")) or 0))
+    )
     rest = notice(f"{counted(total - len(rows), 'older task')} not shown.") if total > len(rows) else None
     return html(el("ul", [el("li", task_card(row)) for row in rows], class_="tasks"), rest)
 
@@ -113,12 +113,9 @@ def task_card(row: Row) -> Safe:
     )
     waits = status == "pending_approval"
     head = html(
-        icon("hand" if waits else "task"),
-        el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),
-        tool,
-        el("span", hint, class_="arg"),
-        time(number(row.get("created_at"))),
-    )
+        icon("hand" if waits else "task"), el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),  # noqa: E501
+        tool, el("span", hint, class_="arg"), time(number(row.get("created_at"))),
+    )  # fmt: skip
     return details(head, _task_body(row, args), class_=f"chip task{' waits' if waits else ''}")
 
 

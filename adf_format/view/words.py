@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001, RUF002
 """Times, sizes and numbers in words, all in UTC, so that the same file always gives the same page."""
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def time(milliseconds: int | None, pattern: str = "%Y-%m-%d %H:%M") -> Safe | No
     found = utc(milliseconds)
     if found is None:
         return el("span", f"{milliseconds} ms")
-    iso = found.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return el("time", found.strftime(pattern), datetime=iso, title=found.strftime("%Y-%m-%d %H:%M:%S UTC"))
+    told = found.isoformat(" ", "seconds")[:19]
+    return el("time", found.strftime(pattern), datetime=f"{told.replace(' ', 'T')}Z", title=f"{told} UTC")
 
 
 def duration(milliseconds: int) -> str:

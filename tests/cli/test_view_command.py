@@ -123,7 +123,7 @@ def test_inspect_on_a_terminal_shows_the_same_facts(agent: Path) -> None:
         "gardener",
         "S7 to S19",
         "13 live, 8 archived",
-        "1 errors",
+        "1 error",
         "9 with",
     ):
         assert words in shown
@@ -139,8 +139,5 @@ def test_inspect_on_a_terminal_lets_no_escape_through(agent: Path) -> None:
 
 
 def test_rich_is_imported_only_where_somebody_looks(agent: Path) -> None:
-    code = (
-        "import sys; from adf_format.cli.main import run;"
-        f" run(['inspect', {str(agent)!r}, '--format', 'json']); sys.exit('rich' in sys.modules)"
-    )
+    code = f"import sys; from adf_format.cli.main import run; run(['inspect', {str(agent)!r}, '--format', 'json']); sys.exit('rich' in sys.modules)"  # noqa: E501
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""How well colours can be read, and told apart by people who see colours differently (WCAG 2, Machado, CIE 1976)."""
+"""How well colours can be read, and told apart by people who see them differently (WCAG 2, Machado 2009, CIE 1976)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The page in a real browser: nothing runs, nothing is fetched, nothing breaks the layout, everybody can use it.
 
-Needs Debian's Chromium, Playwright's Python package and, for the check of accessibility, axe-core from npm. Where one
-of them is missing the tests are skipped, and say which; `ADF_FORMAT_AXE` names axe.min.js where it is not found by itself.
+Needs Debian's Chromium, Playwright's Python package and, for the check of accessibility, axe-core from npm. Where
+one of them is missing the tests are skipped, and say which. `ADF_FORMAT_AXE` names axe.min.js elsewhere.
 """
 
 from __future__ import annotations
@@ -20,17 +20,13 @@ from adf_format.view import Options
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 AXE = [
     os.environ.get("ADF_FORMAT_AXE", ""),
     "node_modules/axe-core/axe.min.js",
+    "/tmp/axe/node_modules/axe-core/axe.min.js",  # noqa: S108
 ]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1200, "height": 900}
 

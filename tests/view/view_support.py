@@ -28,10 +28,10 @@ def agent(path: Path, change: Change | str | None = None, version: int = 32) -> 
     return path
 
 
-TITLED = Options(title="ada.adf")
+WHOLE = Options(title="ada.adf")
 
 
-def page(path: Path, options: Options = TITLED) -> str:
+def page(path: Path, options: Options = WHOLE) -> str:
     """Return the page of a file."""
     sink = io.StringIO()
     with open_readonly(path) as container:
