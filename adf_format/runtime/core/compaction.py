@@ -42,7 +42,7 @@ FOOTER = (
 )
 NUDGE = (
     "[System] Your history has reached {size} of {threshold} tokens and will be condensed after this step. Save now "
-    "what must not be lost: what you learned to your files, unfinished work and open questions where you will find them."
+    "what must not be lost: what you learned to your files, open work and open questions where you will find them."
 )
 
 
