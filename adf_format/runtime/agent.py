@@ -312,12 +312,19 @@ class Agent:
         return self.pool.loop(loop).context.arrive(text)
 
     def inject(
-        self, loop: str, content: object, *, category: object = None, key: object = None, origin: str = "code"
+        self,
+        loop: str,
+        content: object,
+        *,
+        category: object = None,
+        key: object = None,
+        role: object = None,
+        origin: str = "code",
     ) -> str | None:
         """Put context into a loop's own stream (LOOP-260 to LOOP-263); gives the reason if it is refused."""
         if loop not in {MAIN, *self.declared()}:
             return f'no loop named "{loop}" on this agent'
-        problem = injecting.problem(self.effective(loop), content, category, key)
+        problem = injecting.problem(self.effective(loop), content, category, key, role)
         if problem is not None:
             return problem
         named = "loop_inject" if category is None else str(category)

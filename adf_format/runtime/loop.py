@@ -60,6 +60,11 @@ class Loop:
         if self._task is not None:
             self._task.cancel()
 
+    async def ended(self) -> None:
+        """Wait for the end of the turn that runs now."""
+        if self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
     def abandon(self) -> None:
         """Whatever still runs must not write any more (LOOP-102)."""
         self.context.closed = True

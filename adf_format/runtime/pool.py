@@ -133,6 +133,11 @@ class Pool:
         self._agent.show(Happening("context_injected", target, told))
         return delivery
 
+    async def interrupt(self, name: str) -> None:
+        """Abort the turn of a loop, if there is one, and wait for its end."""
+        self.perform(self.machine.interrupt(name))
+        await self.loop(name).ended()
+
     async def stillness(self, name: str) -> None:
         """Wait until a condemned loop has settled."""
         await self._still.setdefault(name, asyncio.Event()).wait()

@@ -14,7 +14,9 @@ _KEY = re.compile(r"[a-zA-Z0-9_.:-]{1,128}")
 _CHARS_PER_TOKEN = 3
 
 
-def problem(effective: Mapping[str, Any], content: object, category: object, key: object) -> str | None:
+def problem(
+    effective: Mapping[str, Any], content: object, category: object, key: object, role: object = None
+) -> str | None:
     """Return what is wrong with an injection, None if nothing is.
 
     :param effective: the configuration of the loop whose code asks
@@ -25,6 +27,8 @@ def problem(effective: Mapping[str, Any], content: object, category: object, key
     limit = _CHARS_PER_TOKEN * (most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else 16_000)
     if not isinstance(content, str) or not content or len(content) > limit:
         return f"{INVALID}: content is a text of 1 to {limit} characters"
+    if role not in (None, "user"):
+        return f"{INVALID}: only text with the role user can be injected"
     if category is not None and not (isinstance(category, str) and _CATEGORY.fullmatch(category)):
         return f"{INVALID}: category has up to 64 lower-case letters, digits, `_`, `.` or `-`, a letter first"
     if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):

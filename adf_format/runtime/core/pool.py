@@ -160,6 +160,15 @@ class PoolMachine:
             return [*commands, Abort(name, state.turn)]
         return [*commands, *self._settle(name)]
 
+    def interrupt(self, name: str) -> list[Command]:
+        """Abort what runs and drop what waits; the loop itself goes on."""
+        state = self.loops[name]
+        commands: list[Command] = [Dropped(name, one, "the owner cleared the history") for one in state.queue]
+        self.loops[name] = replace(state, queue=(), mailbox=Mailbox())
+        if state.phase is Phase.RUNNING and state.turn is not None:
+            commands.append(Abort(name, state.turn))
+        return commands
+
     def give_up(self, name: str) -> list[Command]:
         """The wait for a condemned turn is over; it must not write any more (LOOP-102)."""
         return self._settle(name) if self.loops[name].phase is Phase.STOPPING else []
