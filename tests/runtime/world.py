@@ -6,10 +6,12 @@ Everything runs in one event loop; `asyncio.run` per test. Nothing waits for tim
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+import apsw
 
 from adf_format import creation
 from adf_format.audit import Blob, decompress_all
@@ -19,11 +21,32 @@ from adf_format.models import Completion, ModelChoice, ModelError, Purpose, Usag
 from adf_format.runtime.agent import Agent
 from adf_format.runtime.clock import VirtualClock
 from adf_format.runtime.core.messages import is_valid
+from adf_format.runtime.ports import Happening
 from adf_format.schemas import LATEST
 from adf_format.validation.engine import validate_file
 
 STEPS = 400
 """Rounds of the event loop after which something that should have happened will not."""
+
+
+Scene = Callable[["World"], Awaitable[None]]
+
+
+def played(config: Mapping[str, Any] | None = None, **options: Any) -> Callable[[Scene], Callable[[Path], None]]:
+    """Turn a scene into a test: it is played in a world of its own, whose file is validated."""
+
+    def decorate(scene: Scene) -> Callable[[Path], None]:
+        def test(tmp_path: Path) -> None:
+            async def play() -> None:
+                async with World(tmp_path / "a.adf", config, **options) as world:
+                    await scene(world)
+
+            asyncio.run(play())
+
+        test.__name__, test.__doc__ = scene.__name__, scene.__doc__
+        return test
+
+    return decorate
 
 
 @dataclass
@@ -121,7 +144,9 @@ class World:
         self.model = HeldModel()
         self.owner = YesOwner()
         self.clock = VirtualClock()
-        self.options = {"can_build": lambda provider: provider == "suite", **options}
+        self.happenings: list[Happening] = []
+        self.checks_turns = True
+        self.options = {"sink": self._watch, "can_build": lambda provider: provider == "suite", **options}
         if fresh:
             creation.new(path, name="agent", config=dict(config or config_with()))
         self.agent = self._agent()
@@ -131,7 +156,7 @@ class World:
     def _agent(self) -> Agent:
         return Agent(self.path, model=self.model, owner=self.owner, clock=self.clock, **self.options)
 
-    async def __aenter__(self) -> World:
+    async def __aenter__(self) -> Self:
         await self.agent.start()
         return self
 
@@ -140,11 +165,12 @@ class World:
         if error[0] is None:
             self.validate()
 
-    def validate(self) -> None:
+    def validate(self, path: Path | None = None) -> None:
         """Demand that the file has no error."""
-        report = validate_file(self.path)
+        report = validate_file(path or self.path)
         errors = [finding for finding in report.findings if finding.severity.name == "ERROR"]
-        assert not errors and report.valid, errors
+        assert not errors, errors
+        assert report.valid, report.error
 
     async def restart(self) -> None:
         """Stop cleanly and start again."""
@@ -152,6 +178,21 @@ class World:
         self.validate()
         self.agent = self._agent()
         await self.agent.start()
+
+    def validate_copy(self) -> None:
+        """Demand the same of the file as it is now, while the agent runs."""
+        copy = self.path.with_suffix(".copy")
+        copy.unlink(missing_ok=True)
+        target = apsw.Connection(str(copy))
+        with target.backup("main", self.agent.store.connection, "main") as backup:
+            backup.step(-1)
+        target.close()
+        self.validate(copy)
+
+    def _watch(self, happening: Happening) -> None:
+        self.happenings.append(happening)
+        if happening.kind == "turn_ended" and self.checks_turns:
+            self.validate_copy()
 
     # the model
 
@@ -235,13 +276,12 @@ class World:
     def audits(self) -> list[tuple[str, int, int, int, list[Any]]]:
         """`(source, start, end, count, entries)` of snapshots."""
         connection = self.agent.store.connection
-        rows = connection.execute(
-            "SELECT id, source, start_seq, end_seq, entry_count FROM adf_audit ORDER BY id"
-        ).fetchall()
-        return [
-            (source, start, end, count, decode(decompress_all(Blob(connection, "adf_audit", "data", rowid), limit_bytes=1 << 26)).value)
-            for rowid, source, start, end, count in rows
-        ]  # fmt: skip
+        sql = "SELECT id, source, start_seq, end_seq, entry_count FROM adf_audit ORDER BY id"
+        found = []
+        for rowid, *facts in connection.execute(sql).fetchall():
+            text = decompress_all(Blob(connection, "adf_audit", "data", rowid), limit_bytes=1 << 26)
+            found.append((*facts, decode(text).value))
+        return found
 
     def loop(self, name: str) -> dict[str, Any] | None:
         """The declaration of a loop as stored."""
