@@ -63,7 +63,11 @@ class Teardown:
         if state is not None and state.phase is Phase.STOPPING and state.why != "disabled":
             raise Refused(f"`{name}` is being deleted already")
         interrupted = self._condemn(name, "deleted")
-        return await asyncio.shield(self._agent.spawn(self._deletion(name, interrupted), f"deletion of {name}"))
+        work = self._agent.spawn(self._deletion(name, interrupted), f"deletion of {name}")
+        outcome: Deleted | Refused = await asyncio.shield(work)
+        if isinstance(outcome, Refused):
+            raise outcome
+        return outcome
 
     async def orphans(self) -> None:
         """Archive and clear the streams of loops that nobody declares: a crash came between (LOOP-132)."""
@@ -88,7 +92,7 @@ class Teardown:
             self._agent.log("warn", "loop_turn_abort_timeout", message, origin="loop", target=name)
             self._pool.perform(self._pool.machine.give_up(name))
 
-    async def _deletion(self, name: str, interrupted: bool) -> Deleted:
+    async def _deletion(self, name: str, interrupted: bool) -> Deleted | Refused:
         def undeclare() -> None:
             edit = rules.delete(self._agent.config, name, now=self._agent.store.iso())
             self._agent.store.config.write(edit.config)
@@ -99,7 +103,7 @@ class Teardown:
             archived = await self._archive(name, undeclare)
         except (AdfError, Refused) as error:
             self._failed(name, str(error))
-            raise Refused(f"`{name}` could not be archived, so it was not deleted") from error
+            return Refused(f"`{name}` could not be archived, so it was not deleted")
         self._gone(name)
         return Deleted(archived, interrupted)
 

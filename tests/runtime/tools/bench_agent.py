@@ -16,7 +16,11 @@ from adf_format.runtime.tools import checks
 from adf_format.runtime.tools.protocol import Call, ToolResult
 from adf_format.runtime.tools.registry import NAMES
 
-GARDENER = {"name": "gardener", "goal": "Water the plants.", "tools": [name for name in NAMES if name not in PROHIBITED_TOOLS]}
+GARDENER = {
+    "name": "gardener",
+    "goal": "Water the plants.",
+    "tools": [name for name in NAMES if name not in PROHIBITED_TOOLS],
+}
 
 
 class Table(World):
@@ -62,6 +66,7 @@ def table(
     path: Path, scenario: Callable[[Table], Awaitable[None]], *loops: Any, approves: bool = True, **changes: Any
 ) -> None:
     """Run a scenario on an agent that holds every tool; its file must be valid afterwards."""
+    changes = {"triggers": {"on_inbox": {"enabled": False, "targets": []}}, **changes}
     config = config_with(*(loops or (GARDENER,)), on=NAMES, **changes)
     for tool in config["tools"]:
         tool.pop("restricted", None)

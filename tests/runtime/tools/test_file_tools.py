@@ -76,8 +76,8 @@ def test_a_sound_path_has_no_odd_part(path: str) -> None:
 
 
 PROTECTED = (
-    "INSERT INTO adf_files VALUES ('fixed.md', x'6f6e65', 'text/markdown', 3, 'read_only', 0, '2026-01-01T00:00:00.000Z',"
-    " '2026-01-01T00:00:00.000Z')"
+    "INSERT INTO adf_files VALUES ('fixed.md', x'6f6e65', 'text/markdown', 3, 'read_only', 0,"
+    " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')"
 )
 
 
