@@ -54,6 +54,7 @@ class Timers:
         for timer in dispatch.token or ():
             if self._host is not None and isinstance(timer, Timer) and timer.is_once:
                 self._host.store.timers.update(timer)
+                self._held.hold(timer)
 
     def is_quiet(self) -> bool:
         """Whether nothing is open: what comes due is dispatched at once."""

@@ -76,7 +76,8 @@ class Triggers:
     def _offer(self, target: Target, event: Event) -> None:
         if target.scope == "system":
             self._skip(target, event)
-        elif event.kind != "on_chat" or target.loop != event.loop:  # the addressed loop has heard it already
+        elif event.kind != "on_chat" or (event.loop == MAIN and target.loop != MAIN):
+            # the addressed loop has heard it already, and what is said to an inner loop is said to it alone
             ready = self._windows.offer(target, event, self._known.clock.now())
             if ready is not None:
                 self._wake(ready)
