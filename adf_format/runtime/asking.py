@@ -69,9 +69,11 @@ class Asking:
         """Place what waits, and say how large everything is."""
         session = self._context.session()
         session.boundary()
-        request = self.request()
+        built = self.messages()
         size = self._size()
-        return Measured(size, request.tokens(), self.limit(), empty=not request.messages, nudged=session.nudged)
+        new = estimate.messages({"content": entry.blocks} for entry in session.since_answer())
+        projected = max(size + new, estimate.messages(built))
+        return Measured(size, projected, self.limit(), empty=not built, nudged=session.nudged)
 
     def request(self) -> Request:
         """Build a request from the session as it is."""

@@ -52,5 +52,5 @@ def ending(text: str, most: int) -> str:
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) <= 2 * most:
         return text
-    piece = units[-2 * most :].decode("utf-16-le", "surrogatepass")
+    piece = units[len(units) - 2 * most :].decode("utf-16-le", "surrogatepass")
     return piece[1:] if piece and "\udc00" <= piece[0] <= "\udfff" else piece

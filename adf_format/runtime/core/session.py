@@ -7,7 +7,7 @@ waits until the next request is built, so it never stands between a call and its
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from adf_format.memory.injection import context_of
@@ -63,7 +63,7 @@ class Session:
                 keyed.pop(context[2], None)
                 keyed[context[2]] = replace(entry, key=context[2])
         session.waiting = list(keyed.values())
-        session.unread = _unanswered(session.entries)
+        session.unread = {entry.seq for entry in session.since_answer() if not is_results(entry.blocks)}
         return session
 
     def add(self, entry: Entry, *, read: bool = False) -> None:
@@ -114,6 +114,15 @@ class Session:
         self.forget(seqs)
         self.entries.insert(0, summary)
 
+    def since_answer(self) -> list[Entry]:
+        """Return what stands behind the last answer."""
+        found = []
+        for entry in reversed(self.entries):
+            if entry.role == "assistant":
+                break
+            found.append(entry)
+        return found
+
     def tail(self) -> list[Entry]:
         """Return the last answer with its results: what a compaction that the model asked for keeps (CMP-020)."""
         for index in range(len(self.entries) - 1, -1, -1):
@@ -122,13 +131,3 @@ class Session:
                     entry for entry in self.entries[index:] if entry.role == "assistant" or is_results(entry.blocks)
                 ]
         return []
-
-
-def _unanswered(entries: Sequence[Entry]) -> set[int]:
-    found = set()
-    for entry in reversed(entries):
-        if entry.role == "assistant":
-            break
-        if not is_results(entry.blocks):
-            found.add(entry.seq)
-    return found

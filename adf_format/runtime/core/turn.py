@@ -24,14 +24,14 @@ class Measured:
     """A step may begin.
 
     :ivar size: tokens of the context, as last counted or estimated (CMP-002)
-    :ivar request: estimate of the request as it would be sent, prompt and tools included (CMP-006)
+    :ivar projected: estimate of what it has become since, with all that is new (CMP-006)
     :ivar threshold: from where the history is compacted
     :ivar empty: there is nothing that could be sent
     :ivar nudged: the warning was given already, in this turn or an earlier one (CMP-005)
     """
 
     size: int
-    request: int
+    projected: int
     threshold: int
     empty: bool = False
     nudged: bool = False
@@ -116,6 +116,7 @@ class Turn:
     :ivar steps: model calls so far
     :ivar narrations: answers without calls, in a row
     :ivar failures: compactions that failed in this turn (CMP-041)
+    :ivar fresh: compacted since the last answer: doing it again would gain nothing
     :ivar ending: a tool has ended the turn, what remains is a compaction
     """
 
@@ -125,6 +126,7 @@ class Turn:
     steps: int = 0
     narrations: int = 0
     failures: int = 0
+    fresh: bool = False
     ending: bool = False
 
     def step(self, event: Event) -> tuple[Turn, Command]:
@@ -156,20 +158,23 @@ def _measured(turn: Turn, event: Measured) -> Outcome:
 def _pressure(turn: Turn, event: Measured) -> tuple[Trigger | None, bool]:
     """Say whether a compaction is due, or else the warning before it.
 
-    After a failure only the emergency bound counts, after two nothing does until the next turn.
+    What was counted is compared with the threshold, what is estimated with the emergency bound. After a failure only
+    that bound counts, after two nothing does until the next turn.
     """
-    largest = max(event.size, event.request)
-    emergency = largest >= emergency_bound(event.threshold)
+    emergency = max(event.size, event.projected) >= emergency_bound(event.threshold)
+    if turn.fresh or turn.failures > 1:
+        return None, False
     if turn.failures:
-        return ("preflight" if emergency and turn.failures == 1 else None), False
+        return ("preflight" if emergency else None), False
     if event.size >= event.threshold and event.nudged:
         return "auto", False
-    if emergency or (largest >= event.threshold and event.nudged):
+    if emergency:
         return "preflight", False
-    return None, largest >= event.threshold
+    return None, event.size >= event.threshold
 
 
 def _answered(turn: Turn, event: Answered) -> Outcome:
+    turn = replace(turn, fresh=False)
     if event.calls:
         return replace(turn, phase=Phase.TOOLS, narrations=0), RunTools()
     if not turn.autonomous:
@@ -189,7 +194,7 @@ def _tools_done(turn: Turn, event: ToolsDone) -> Outcome:
 
 
 def _compacted(turn: Turn, event: Compacted) -> Outcome:
-    turn = replace(turn, failures=turn.failures + (not event.done))
+    turn = replace(turn, failures=turn.failures + (not event.done), fresh=event.done)
     if turn.ending:
         return replace(turn, phase=Phase.OVER), End()
     return replace(turn, phase=Phase.STEP), Measure()
