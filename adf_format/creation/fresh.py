@@ -40,8 +40,13 @@ def new(
         identity=identity,
         now=now,
     )
-    container.create(path, lambda connection: fill(connection, agent))
+    write(path, agent)
     return agent
+
+
+def write(path: str | Path, agent: Agent) -> None:
+    """Write an agent that was planned into a new file, which appears complete or not at all; errors as in `new`."""
+    container.create(path, lambda connection: fill(connection, agent))
 
 
 def fill(connection: apsw.Connection, agent: Agent) -> None:

@@ -12,7 +12,7 @@ from adf_format.runtime.ports import Clock, Event, Happening, Owner
 
 if TYPE_CHECKING:
     from adf_format.models import Model
-    from adf_format.runtime.store import Store
+    from adf_format.runtime.store import Row, Store
 
 Config = dict[str, Any]
 
@@ -76,6 +76,14 @@ class Host(Protocol):
         logged as `loop_dispatch_dropped` (LOOP-231); None if it is accepted."""
         ...
 
+    def obstacle(self, loop: str) -> str | None:
+        """Return why `wake` would drop a dispatch now, None if it would not; nothing is logged."""
+        ...
+
+    def note(self, loop: str, text: str) -> Row:
+        """Append a user's row to a stream; it is read when the loop next runs."""
+        ...
+
     def emit(self, event: Event) -> None:
         """Tell triggers what happened. Returns at once."""
         ...
@@ -131,7 +139,14 @@ class Host(Protocol):
         ...
 
     def inject(
-        self, loop: str, content: object, *, category: object = None, key: object = None, origin: str = "code"
+        self,
+        loop: str,
+        content: object,
+        *,
+        category: object = None,
+        key: object = None,
+        role: object = None,
+        origin: str = "code",
     ) -> str | None:
         """Put context into a loop's own stream (LOOP-260 to LOOP-263). Gives the reason if it is refused."""
         ...

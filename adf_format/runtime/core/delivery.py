@@ -1,12 +1,13 @@
-"""Messages from loop to loop: what is unread, and whether a turn is owed for it (loops.md 4).
+"""Messages from loop to loop: whether a turn is owed for one (loops.md 4).
 
 A message is a row of the target's stream from the moment it is sent. It is read when a model request is built, which
 takes everything that is unread; so it is read once, whatever else happens. A wake of a busy loop leaves a debt, not a
-turn: one for all of them, and a request pays it.
+turn: one for all of them, and the next request pays it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 MID_TURN = "the loop is mid-turn and reads it at its next step"
@@ -29,28 +30,26 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Mailbox:
-    """What a loop has not read yet.
+    """What a loop owes its senders.
 
-    :ivar unread: seqs of rows that no request has held, in the order in which they came
-    :ivar owed: whether one of them is to be read soon, and no turn has been started for it
+    :ivar wakes: seqs of messages that are to be read soon, that no request has held, and for which no turn was started
     """
 
-    unread: tuple[int, ...] = ()
-    owed: bool = False
+    wakes: tuple[int, ...] = ()
 
-    def put(self, seq: int, *, owed: bool = False) -> Mailbox:
-        """A row came."""
-        return Mailbox((*self.unread, seq), self.owed or owed)
+    @property
+    def owed(self) -> bool:
+        """Whether a turn has to follow the running one."""
+        return bool(self.wakes)
 
-    def read(self) -> Mailbox:
-        """A request was built, with everything in it."""
+    def put(self, seq: int) -> Mailbox:
+        """A wake came while the loop was busy."""
+        return Mailbox((*self.wakes, seq))
+
+    def settled(self) -> Mailbox:
+        """A request was built, or a turn was started for what was owed."""
         return Mailbox()
 
-    def without(self, seqs: frozenset[int] | set[int]) -> Mailbox:
-        """Rows were cleared: nobody is woken for what is gone (LOOP-165)."""
-        left = tuple(seq for seq in self.unread if seq not in seqs)
-        return Mailbox(left, self.owed and bool(left))
-
-    def paid(self) -> Mailbox:
-        """A turn was started that will read everything."""
-        return Mailbox(self.unread)
+    def without(self, seqs: Collection[int]) -> Mailbox:
+        """Rows are gone: nobody is woken for what is not there (LOOP-165)."""
+        return Mailbox(tuple(seq for seq in self.wakes if seq not in seqs))

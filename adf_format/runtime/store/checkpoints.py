@@ -79,6 +79,10 @@ class Checkpoints:
         record = {"tokens": tokens, "estimated": estimated, "updated_at": self._store.now()}
         self._store.meta.set(key_of(BASELINE, loop), javascript_json(record), "readonly")
 
+    def unmeasure(self, loop: str) -> None:
+        """Forget the size of a loop's context: its history was cleared or condensed (ROW-025)."""
+        self._store.meta.delete(key_of(BASELINE, loop))
+
     def _put(self, loop: str, record: dict[str, Any]) -> None:
         self._store.meta.set(key_of(KEY, loop), javascript_json(record), "readonly")
 

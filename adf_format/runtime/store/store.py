@@ -16,8 +16,12 @@ from adf_format.errors import UnreadableError
 from adf_format.runtime.store.audit import Audit
 from adf_format.runtime.store.checkpoints import Checkpoints
 from adf_format.runtime.store.config import ConfigTable
+from adf_format.runtime.store.files import Files
 from adf_format.runtime.store.logs import Logs
+from adf_format.runtime.store.messages import Messages
 from adf_format.runtime.store.meta import Meta
+from adf_format.runtime.store.tasks import Tasks
+from adf_format.runtime.store.timers import Timers
 from adf_format.runtime.store.transcript import Transcript
 from adf_format.schemas import LATEST
 
@@ -36,8 +40,12 @@ class Store:
         self.audit = Audit(self)
         self.checkpoints = Checkpoints(self)
         self.config = ConfigTable(self)
+        self.files = Files(self)
         self.logs = Logs(self)
+        self.messages = Messages(self)
         self.meta = Meta(self)
+        self.tasks = Tasks(self)
+        self.timers = Timers(self)
         self.transcript = Transcript(self)
 
     @property

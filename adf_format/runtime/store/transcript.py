@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CHUNK = 500
 ATTEMPTS = 3
 _ORDER = "ORDER BY COALESCE(ord, seq), seq"
+_NEWEST = "ORDER BY COALESCE(ord, seq) DESC, seq DESC LIMIT 1"
 _ROWS = f"SELECT seq, COALESCE(ord, seq), role, content_json, created_at, tokens FROM adf_loop WHERE loop = ? {_ORDER}"
 WHOLE = Slice()
 _APPEND = "INSERT INTO adf_loop (role, content_json, model, tokens, created_at, ord, loop) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -91,6 +92,16 @@ class Transcript:
         """Return the length of a stream."""
         return int(self._store.connection.execute("SELECT count(*) FROM adf_loop WHERE loop = ?", (loop,)).get)
 
+    def usage(self, loop: str) -> int | None:
+        """Return input and output of the newest answer that has a usage record, None if there is none (CMP-002)."""
+        sql = f"SELECT tokens FROM adf_loop WHERE loop = ? AND role = 'assistant' AND tokens IS NOT NULL {_NEWEST}"
+        usage = _decoded(self._store.connection.execute(sql, (loop,)).get)
+        if not isinstance(usage, dict):
+            return None
+        parts = [usage.get(name) for name in ("input", "output")]
+        counts = [part for part in parts if isinstance(part, int) and not isinstance(part, bool)]
+        return sum(counts) if counts else None
+
     def streams(self) -> list[str]:
         """Return the names of all loops that have rows."""
         found = self._store.connection.execute("SELECT DISTINCT loop FROM adf_loop")
@@ -107,7 +118,7 @@ class Transcript:
             with self._store.transaction():
                 self._remove(loop, seqs, archive)
                 if part.is_whole:
-                    self._store.meta.delete("context_baseline_tokens" + ("" if loop == "main" else f":{loop}"))
+                    self._store.checkpoints.unmeasure(loop)
         return seqs, archive is not None
 
     async def replace(
@@ -125,6 +136,7 @@ class Transcript:
                 return None
             with self._store.transaction():
                 self._remove(loop, seqs, archive)
+                self._store.checkpoints.unmeasure(loop)
                 left = self.keys(loop)
                 order = min(left.values()) - 1 if left else None
                 text = summary.text(archived=archive is not None)
@@ -132,21 +144,24 @@ class Transcript:
                 row = self.append(loop, "user", blocks, model=summary.model, tokens=summary.tokens, order=order)
         return row, archive is not None
 
-    async def tear_down(self, loop: str) -> int:
+    async def tear_down(self, loop: str, also: Callable[[], None]) -> int:
         """Archive a whole stream whatever the configuration says, and delete it (LOOP-103). Gives the number of rows.
 
         Rows that are appended meanwhile are part of it: after three attempts compression holds up everybody else.
+
+        :param also: what else goes, in the same transaction; what it raises undoes everything
         """
         async with self._deleting:
             for attempt in range(ATTEMPTS + 1):
                 seqs = self.seqs(loop)
-                if not seqs:
-                    return 0
                 rows = list(self._stored(seqs))
-                archive = await asyncio.to_thread(_compressed, rows) if attempt < ATTEMPTS else _compressed(rows)
+                archive = None
+                if rows:
+                    archive = await asyncio.to_thread(_compressed, rows) if attempt < ATTEMPTS else _compressed(rows)
                 with self._store.transaction():
                     if self.seqs(loop) == seqs:
                         self._remove(loop, seqs, archive)
+                        also()
                         return len(seqs)
         raise AssertionError("unreachable")  # pragma: no cover
 

@@ -105,7 +105,11 @@ class Held:
     """
 
     def __init__(self) -> None:
-        self._reasons: dict[int, str] = {}
+        self._waiting: set[int] = set()
+
+    def hold(self, timer: Timer) -> None:
+        """Let a timer wait whose drop has been told of."""
+        self._waiting.add(timer.id)
 
     def due(self, timers: Iterable[Timer], now: int, obstacle: Callable[[Timer], str | None]) -> Iterator[Firing]:
         """Yield what has come due, the longest overdue first.
@@ -116,13 +120,13 @@ class Held:
         for timer in sorted(ready, key=lambda timer: (timer.next_wake_at, timer.id)):
             reason = obstacle(timer)
             if reason is None or not timer.is_once:
-                self._reasons.pop(timer.id, None)
+                self._waiting.discard(timer.id)
                 yield Firing(timer, timer.fired(now), reason)
-            elif self._reasons.get(timer.id) != reason:
-                self._reasons[timer.id] = reason
+            elif timer.id not in self._waiting:
+                self._waiting.add(timer.id)
                 yield Firing(timer, timer, reason)
 
     def next_due(self, timers: Iterable[Timer]) -> int | None:
         """Return when the next timer comes due; those that wait for their loop do not count."""
-        moments = (timer.next_wake_at for timer in timers if not timer.expired and timer.id not in self._reasons)
+        moments = (timer.next_wake_at for timer in timers if not timer.expired and timer.id not in self._waiting)
         return min(moments, default=None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from adf_format import loops
 from adf_format.config import tools as declarations
 from adf_format.runtime.host import Host
+from adf_format.runtime.tools import protections
 from adf_format.runtime.tools.protocol import Call, Tool, ToolResult, failed
 from adf_format.runtime.tools.registry import callable_tools
 from adf_format.schemas.checker import Checker
@@ -27,8 +27,32 @@ async def run(call: Call, host: Host) -> ToolResult:
     problem = _problem(tool, call.input)
     if problem:
         return failed(f"invalid input for {call.name}: {problem}")
-    if declarations.restriction(host.config)(call.name) and not await approved(call, host, "restricted"):
-        return failed(f"{call.name} needs the owner's approval, which was not given")
+    if declarations.restriction(host.config)(call.name):
+        return await _approved(tool, call, host)
+    return await _tried(tool, call, host)
+
+
+async def _approved(tool: Tool, call: Call, host: Host) -> ToolResult:
+    """Run a restricted tool after the owner's word; a loop has nobody to ask, so it is answered at once (LOOP-056)."""
+    denied = failed(f"{call.name} needs the owner's approval, which was not given")
+    if call.loop != loops.MAIN:
+        return denied
+    task = await protections.ask(call, host, {"reason": "restricted"}, "restricted")
+    if task is None:
+        return denied
+    try:
+        result = await _tried(tool, call, host)
+    except BaseException:
+        host.store.tasks.end(task, "cancelled", error="the turn was stopped")
+        raise
+    if result.is_error:
+        host.store.tasks.end(task, "failed", error=result.content)
+    else:
+        host.store.tasks.end(task, "completed", result=result.content)
+    return result
+
+
+async def _tried(tool: Tool, call: Call, host: Host) -> ToolResult:
     try:
         return await tool.run(call, host)
     except loops.Refused as refusal:
@@ -38,16 +62,13 @@ async def run(call: Call, host: Host) -> ToolResult:
         return failed(UNEXPECTED.format(tool=call.name))
 
 
-async def approved(call: Call, host: Host, reason: str) -> bool:
-    """Ask the owner; a loop has nobody to ask, so its calls are answered at once (LOOP-056)."""
-    if call.loop != loops.MAIN:
-        return False
-    return await host.owner.approve(loop=call.loop, tool=call.name, given=call.input, reason=reason)
-
-
 def _problem(tool: Tool, given: object) -> str | None:
     if not isinstance(given, Mapping):
         return "it is not an object"
+    unknown = set(given) - set(tool.input_schema.get("properties", given))
+    if unknown and tool.input_schema.get("additionalProperties") is False:
+        known = ", ".join(tool.input_schema["properties"]) or "none"
+        return f"unknown key {min(unknown)[:60]!r}; known are: {known}"
     checker = _checker(tool.name)
     if checker.is_valid(dict(given)):
         return None
@@ -60,8 +81,3 @@ def _checker(name: str) -> Checker:
     from adf_format.runtime.tools.registry import registry
 
     return Checker(registry()[name].input_schema)
-
-
-def declared(config: Mapping[str, Any], name: str) -> bool:
-    """Whether the agent has the tool enabled."""
-    return name in declarations.enabled(dict(config))

@@ -24,6 +24,7 @@ class Event:
     :ivar text: what a woken loop is told
     :ivar loop: the loop in which it happened; of a timer, the loop that it carries
     :ivar whole: whether `text` is a message that belongs into the stream word for word (the owner speaks)
+    :ivar token: what whoever told of it wants back if the loop is not woken after all
     """
 
     kind: Kind
@@ -31,6 +32,7 @@ class Event:
     facts: Mapping[str, Any] = field(default_factory=dict)
     loop: str | None = None
     whole: bool = False
+    token: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

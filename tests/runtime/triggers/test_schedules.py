@@ -159,8 +159,7 @@ def test_loop_242_a_dropped_once_timer_waits_unexpired_is_told_of_once_and_fires
     assert (dropped.dropped, dropped.after) == ("disabled", waiting)
     assert list(held.due([waiting], NOW + 1, lambda _: "disabled")) == []
     assert held.next_due([waiting]) is None
-    (told_again,) = held.due([waiting], NOW + 2, lambda _: "no such loop")
-    assert told_again.dropped == "no such loop"
+    assert list(held.due([waiting], NOW + 2, lambda _: "no such loop")) == []
     (fired,) = held.due([waiting], NOW + 3, lambda _: None)
     assert (fired.dropped, fired.after.expired) == (None, True)
     assert held.next_due([waiting]) == NOW
