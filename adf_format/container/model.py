@@ -41,6 +41,7 @@ class Source:
         `uncommitted`, `salt`, `checksum`, `page-number`, `header`, `page-size` (a log of another database)
     :ivar journal_mode: as header bytes 18 and 19 say
     :ivar hot_journal: an interrupted transaction was rolled back in the copy
+    :ivar reserved: bytes at the end of each page that SQLite leaves alone
     :ivar encoding: `UTF-8`, `UTF-16le`, `UTF-16be`, or `` when the header holds no known one
     """
 
@@ -62,3 +63,4 @@ class Source:
     schema_format: int
     auto_vacuum: bool
     sqlite_version: int
+    reserved: int

@@ -197,4 +197,5 @@ def _describe(connection: apsw.Connection, place: Place, facts: dict[str, Any]) 
         schema_format=number(44),
         auto_vacuum=number(52) != 0,
         sqlite_version=number(96),
+        reserved=head[20],
     )

@@ -12,7 +12,7 @@ from adf_format import rows
 from adf_format.container import Container
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import Decoded, decode_column
-from adf_format.schemas import StorageVersion
+from adf_format.schemas import LATEST, OLDEST, StorageVersion
 from adf_format.structure import Structure
 from adf_format.validation.findings import Collector
 from adf_format.validation.report import Stats
@@ -55,6 +55,13 @@ class Context:
     depth: Depth = Depth.DEFAULT
     faults: list[str] = field(default_factory=list)
     waiting: list[tuple[str, Callable[[], None], Callable[[], None]]] = field(default_factory=list)
+
+    @property
+    def undescribed(self) -> str | None:
+        """Why the rules of the nearest version say little: the file's own is older or newer than any described."""
+        if self.stored is None or OLDEST <= self.stored <= LATEST:
+            return None
+        return f"storage version {self.stored} is not described"
 
     @property
     def report(self) -> Callable[..., None]:

@@ -286,3 +286,37 @@ def test_a_full_disk_is_no_matter_of_temporary_folders(
     assert word in result.err
     assert "TMPDIR" not in result.err
     assert not list(tmp_path.iterdir())
+
+
+ON_A_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from adf_format.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a terminal of the system")
+def test_ctrl_c_on_a_terminal_ends_everything_at_once(agent: Path) -> None:
+    """The terminal signals the whole group, the workers too: one line says so, and nobody answers for himself."""
+    import pty
+
+    for number in range(400):
+        os.link(agent, agent.with_name(f"a{number:03}.adf"))
+    ours, theirs = pty.openpty()
+    arguments = ["validate", "--isolated", "--jobs", "2", str(agent.parent)]
+    command = [sys.executable, "-c", ON_A_TERMINAL, *arguments]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    shown = os.read(ours, 1)
+    os.write(ours, b"\x03")
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:  # the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 130
+    assert shown.endswith(b"adf-format: interrupted\r\n")
+    assert b"Traceback" not in shown
+    assert shown.count(b"valid") < 400

@@ -241,6 +241,25 @@ def test_bytes_after_the_last_page_are_counted(tmp_path: Path, extra: bytes, fir
     assert not fires or found[0][2].startswith(f"{len(extra)} bytes")
 
 
+@pytest.mark.parametrize("reserved", [1, 32, 255])
+@pytest.mark.parametrize("logged", [False, True])
+def test_pages_with_reserved_bytes_are_read_and_told(tmp_path: Path, reserved: int, logged: bool) -> None:
+    """Extensions that encrypt or sum pages reserve them; the log is laid over such pages all the same."""
+    path = build(tmp_path / "a.adf")
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA page_size = 1024").fetchall()
+    connection.reserve_bytes(reserve=reserved)
+    connection.execute("VACUUM")
+    if logged:
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute("DELETE FROM adf_meta WHERE key = 'adf_clean_close'")
+        connection.execute("INSERT INTO adf_logs (message, created_at) VALUES ('x', 1767225600000)")
+    assert path.read_bytes()[20] == reserved
+    text = f"{reserved} bytes of each page are reserved for an extension of SQLite"
+    assert [(rule, message) for rule, _, message in told(path, container)] == [(catalogue.HEADER.id, text)]
+    connection.close()
+
+
 @pytest.mark.parametrize("size", [512, 1024, 65536])
 def test_any_page_size_will_do(tmp_path: Path, size: int) -> None:
     path = build(tmp_path / "a.adf", f"PRAGMA page_size = {size}", "VACUUM")

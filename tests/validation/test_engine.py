@@ -17,6 +17,7 @@ from adf_format.validation import engine
 from adf_format.validation.context import Context, Depth, Pass, Visit
 from adf_format.validation.engine import Options, validate_file
 from adf_format.validation.report import FileReport
+from adf_format.validation.rules.config.shape import STORED_LOOP_NAME
 from adf_format.validation.rules.references.timers import INTERRUPTED
 from adf_format.validation.rules.rows.columns import CLOSED_SET
 
@@ -439,3 +440,24 @@ def test_a_limit_that_a_check_hits_is_named_once_and_is_no_damage(
     assert [one["what"] for one in report.stats.not_checked].count("large values") == 1
     assert "ADF102" not in findings(report)
     assert report.error is None
+
+
+# --- versions that nobody has described
+
+
+@pytest.mark.parametrize("claimed", [1, OLDEST - 1, LATEST + 1, LATEST + 40])
+def test_keys_that_another_version_may_know_are_not_blamed(tmp_path: Path, claimed: int) -> None:
+    """What is unknown here may be a key of that version; what is surely wrong stays wrong, and both are said."""
+    stamp = f"UPDATE adf_meta SET value = '{claimed}' WHERE key = 'adf_schema_version'"
+    keys = (
+        "UPDATE adf_config SET config_json = json_set(config_json, '$.model.temprature', 1, '$.triggers.on_moon',"
+        " json('{}'), '$.metadata.loop_name', 'main')"
+    )
+    known, other = check(build(tmp_path / "a.adf", keys)), check(build(tmp_path / "b.adf", keys, stamp, BAD_ROLE))
+    unknown = {"ADF411", "ADF463"}
+    assert unknown <= set(findings(known))
+    assert not unknown & set(findings(other))
+    assert CLOSED_SET.id in findings(other)
+    assert (STORED_LOOP_NAME.id in findings(other)) == (claimed >= STORED_LOOP_NAME.since)
+    assert unchecked(other)["unknown keys of the configuration"] == f"storage version {claimed} is not described"
+    assert "unknown keys of the configuration" not in unchecked(known)

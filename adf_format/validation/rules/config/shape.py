@@ -244,6 +244,9 @@ def _rule_of(problem: Problem, config: Any, top: keys.Place) -> Rule | None:
 
 def _remark(context: Context, config: Any) -> None:
     remarks = keys.remarks_by_section(context.version.agent_config, config)
+    if context.undescribed:  # nobody here can tell which keys that version knows
+        context.not_checked("unknown keys of the configuration", context.undescribed)
+        remarks = (one for one in remarks if one[0] != "unknown")
     for what, path in itertools.islice(remarks, REMARKS):
         broken, message = _remark_on(what, path)
         if broken is not None:

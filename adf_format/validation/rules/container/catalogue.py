@@ -147,7 +147,7 @@ HEADER: Rule = rule(
     "ADF112",
     "header-not-default",
     INFO,
-    what="application_id and user_version are 0, the text encoding is UTF-8, auto_vacuum is off.",
+    what="application_id and user_version are 0, texts are UTF-8, auto_vacuum is off, no bytes of a page are reserved.",
     why="Nothing breaks, but another program than a runtime of the format set it; the version is not kept there.",
     source=("STO-001", "STO-002"),
     fires="PRAGMA user_version = 32;",

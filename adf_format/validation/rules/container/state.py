@@ -46,6 +46,10 @@ def header(context: Context) -> None:
             context.report(catalogue.HEADER, f"{name} is {value}")
     if source.encoding not in ("", "UTF-8"):
         context.report(catalogue.HEADER, f"texts are stored as {source.encoding}")
+    if source.reserved:
+        context.report(
+            catalogue.HEADER, f"{source.reserved} bytes of each page are reserved for an extension of SQLite"
+        )
     if source.auto_vacuum:
         context.report(catalogue.HEADER, "auto_vacuum is on")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from adf_format.schemas import LATEST, OLDEST
 from adf_format.validation.context import Context, Depth, Pass
 from adf_format.validation.rules.structure import catalogue, history, indexes, objects, tables
 
@@ -13,8 +12,8 @@ def compare(context: Context) -> None:
     """Compare the schema with the storage version; not for versions that are not described."""
     if context.stored is None:
         context.not_checked(WHAT, "the storage version is not known")
-    elif not OLDEST <= context.stored <= LATEST:
-        context.not_checked(WHAT, f"storage version {context.stored} is not described")
+    elif context.undescribed:
+        context.not_checked(WHAT, context.undescribed)
     else:
         _tables(context)
         objects.unknown_tables(context)
