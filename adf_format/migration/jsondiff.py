@@ -12,14 +12,18 @@ _ABSENT = object()
 
 def differences(before: Any, after: Any, pointer: str = "") -> Iterator[Difference]:
     """Yield the smallest parts that differ; an array of another length differs as a whole."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(key for key in after if key not in before)]:
-            yield from differences(before.get(key, _ABSENT), after.get(key, _ABSENT), f"{pointer}/{_escaped(key)}")
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from differences(one, other, f"{pointer}/{index}")
-    elif not _same(before, after):
-        yield pointer, None if before is _ABSENT else before, None if after is _ABSENT else after
+    waiting = [(before, after, pointer)]  # no recursion: what is written may be nested deeply
+    while waiting:
+        before, after, pointer = waiting.pop()
+        if isinstance(before, dict) and isinstance(after, dict):
+            keys = [*before, *(key for key in after if key not in before)]
+            parts = [(before.get(key, _ABSENT), after.get(key, _ABSENT), f"{pointer}/{_escaped(key)}") for key in keys]
+            waiting += reversed(parts)
+        elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+            parts = [(one, after[index], f"{pointer}/{index}") for index, one in enumerate(before)]
+            waiting += reversed(parts)
+        elif not _same(before, after):
+            yield pointer, None if before is _ABSENT else before, None if after is _ABSENT else after
 
 
 def _same(before: Any, after: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -180,8 +179,7 @@ class Work:
         :param always: write it in any case
         :raises MigrationError: as `config`
         """
-        before = self.config()
-        after = copy.deepcopy(before)
+        before, after = self.config(), self.config()
         edit(after)
         changes = list(differences(before, after))
         if not (changes or always):

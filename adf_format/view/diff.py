@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001
 """What changed between two context rows of a kind, line by line."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001
 """Markdown of agents as HTML: raw HTML stays text, no image is fetched, links are checked, `[S137]` leads to its row.
 
 Every element is made here, with `el`; mistune only parses.

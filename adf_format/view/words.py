@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001, RUF002
 """Times, sizes and numbers in words, all in UTC, so that the same file always gives the same page."""
 
 from __future__ import annotations

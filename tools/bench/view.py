@@ -94,7 +94,7 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"seconds": time.perf_counter() - start, "peak_mb": peak}))
         return
-    import files  # type: ignore[import-untyped]
+    import files
 
     with tempfile.TemporaryDirectory() as scratch:
         path = files.transcript(Path(scratch), chosen.rows)

@@ -7,5 +7,5 @@ RULES = (*stream.RULES, *shape.RULES, *counts.RULES, *locators.RULES, *order.RUL
 
 PASSES: tuple[Pass, ...] = (
     Pass("audit snapshots", RULES, check.run, ("adf_audit",)),
-    Pass("messages under one seq", history.RULES, history.run, ("adf_audit",), Depth.DEEP),
+    Pass("what each seq stands for", history.RULES, history.run, ("adf_audit",), Depth.DEEP),
 )

@@ -137,7 +137,7 @@ LEFTOVERS: Rule = rule(
     "leftover-beside-the-file",
     INFO,
     what="There is no `.bak`, `.bak.<time>`, `.corrupt` or `.repaired` file beside the file.",
-    why="A backup that is still there says that a migration or a deletion did not finish cleanly.",
+    why="A runtime leaves one when a migration or deletion did not finish; `adf-format` keeps them as the way back.",
     source=("STO-007", "STO-013", "STO-014"),
     fires=Example(beside=((".bak", "00"),)),
     silent=Example(beside=((".backup", "00"),)),
