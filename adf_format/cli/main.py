@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "validate": ("adf_format.cli.validate:validate", "Check files and folders against the rules of the format."),
     "inspect": ("adf_format.cli.inspect:inspect", "Show what is in a file, on one screen."),
-    "view": ("adf_format.cli.view:view", "Show an agent as one page: overview, transcripts, memory, files, messages."),
+    "view": ("adf_format.cli.view:view", "Show an agent as one page: transcripts, memory, files, messages."),
     "rules": ("adf_format.cli.rules:rules", "List the rules, or explain some."),
     "schema": ("adf_format.cli.schema:schema", "The format itself: schemas, DDL, a bundle for other languages."),
     "loop": ("adf_format.cli.loop:loop", "Loops and their transcripts, archived rows included."),
