@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adf_conformance.checks import shrinking, telling
 from adf_conformance.evidence import Ledger, Violation
-from adf_conformance.protocol import Driver, DriverFault, NoAnswer
+from adf_conformance.protocol import Driver, DriverDied, DriverFault, HarnessError, NoAnswer
 from adf_conformance.schedule import Case, Impossible, Scene
 
 if TYPE_CHECKING:
@@ -170,20 +171,22 @@ class Bench:
             except Violation as violation:
                 return self.record(violation, scene, like, shrink=shrink)
             except DriverFault as fault:
-                return self.record(self._as_violation(fault), scene, like, shrink=shrink)
+                found = self.as_violation(fault)
+                return self.record(found, scene, like, shrink=shrink) if found else None
             self.ledger.saw(self.answers)
         return None
 
-    def _as_violation(self, fault: DriverFault) -> Violation:
-        """Turn a death or a hang into the breach of a requirement; bad messages are another matter.
+    def as_violation(self, fault: DriverFault) -> Violation | None:
+        """Turn a death or a hang into the breach of a requirement; None if it is known already.
 
-        :raises DriverFault: it is another matter, or happened before
+        :raises DriverFault: it is another matter, such as a bad message
         """
-        from adf_conformance.protocol import DriverDied
-
-        if not isinstance(fault, (DriverDied, NoAnswer)) or self.answers in self.ledger.muted:
+        if not isinstance(fault, (DriverDied, NoAnswer)):
             raise fault
         self.ledger.saw(self.answers)
+        if self.answers in self.ledger.muted:
+            self.ledger.repeated[self.answers] += 1
+            return None
         return Violation(self.answers, str(fault))
 
     def record(self, violation: Violation, scene: Scene, like: Case, *, shrink: bool = True) -> Failure:
@@ -250,22 +253,17 @@ class Bench:
         self, strategy: SearchStrategy[Any], play: Callable[[Scene, Any], object], like: Case, *, share: bool = False
     ) -> None:
         """Draw examples and play each in a scene, until the number of examples or the time is reached."""
-        from hypothesis import given, seed
-
         for batch in itertools.count():
-            wanted = self._batch()
+            wanted = self.batch()
             if not wanted:
                 return
 
-            @seed(self.terms.seed * 1_000_003 + batch)
-            @_quiet(wanted)
-            @given(strategy)
-            def once(example: Any) -> None:
+            # Played afterwards: what a scene raises is no business of Hypothesis.
+            examples = draws(strategy, wanted, f"{self.terms.seed} {self.check} {batch}")
+            for example in examples:
                 if not (self.time_is_up and self.examples):
                     self.examples += 1
-                    self.watch(lambda scene: play(scene, example), like, share=share)
-
-            once()
+                    self.watch(partial(_played, play, example), like, share=share)
 
     def draw(
         self,
@@ -280,11 +278,11 @@ class Bench:
 
         :param salt: makes examples of one strategy differ
         """
-        example = _drawn(strategy, f"{self.terms.seed} {like.name} {salt}")
+        example = drawn(strategy, f"{self.terms.seed} {like.name} {salt}")
         self.examples += 1
-        self.watch(lambda scene: play(scene, example), like, share=share)
+        self.watch(partial(_played, play, example), like, share=share)
 
-    def _batch(self) -> int:
+    def batch(self) -> int:
         """Return how many examples to draw next; at least one batch is drawn whatever the time."""
         limit = self.terms.examples
         if self.examples and (self.time_is_up or (limit is not None and self.examples >= limit)):
@@ -304,26 +302,35 @@ class _OnlyLedger(Ledger):
             super().demand(requirement, kept, message, details)
 
 
-def _drawn(strategy: SearchStrategy[Any], salt: str) -> Any:
+def _played(play: Callable[[Scene, Any], object], example: Any, scene: Scene) -> None:
+    play(scene, example)
+
+
+def drawn(strategy: SearchStrategy[Any], salt: str) -> Any:
     """Draw one example. The first ones are the simplest, and draws may be given up, so several are tried."""
+    for wanted in (3, 10, 50):
+        if found := draws(strategy, wanted, f"{salt} {wanted}"):
+            return found[-1]
+    raise HarnessError(f"nothing can be drawn ({salt})")
+
+
+def draws(strategy: SearchStrategy[Any], wanted: int, salt: str) -> list[Any]:
+    """Draw examples, at most as many as are wanted; the same ones for the same salt."""
     from hypothesis import given, seed
 
     found: list[Any] = []
-    for wanted in (3, 10, 50):
 
-        @seed(f"{salt} {wanted}")
-        @_quiet(wanted)
-        @given(strategy)
-        def once(example: Any) -> None:
-            found.append(example)
+    @seed(salt)
+    @drawing(wanted)
+    @given(strategy)
+    def once(example: Any) -> None:
+        found.append(example)
 
-        once()
-        if found:
-            break
-    return found[-1]
+    once()
+    return found
 
 
-def _quiet(examples: int) -> settings:
+def drawing(examples: int) -> settings:
     """Return settings of Hypothesis for drawing only: we shrink, save and time by ourselves."""
     from hypothesis import HealthCheck, Phase
     from hypothesis import settings as of_hypothesis

@@ -23,7 +23,7 @@ from typing import ClassVar
 from hypothesis import seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from adf_conformance.checks.bench import Bench, _quiet
+from adf_conformance.checks.bench import Bench, drawing
 from adf_conformance.evidence import Violation
 from adf_conformance.protocol import DriverFault
 from adf_conformance.schedule import Case, Impossible, Outcome, Scene, Step
@@ -85,11 +85,12 @@ class Machine(RuleBasedStateMachine):
         except Impossible:
             return None
         except Violation as violation:
-            found = violation
+            found: Violation | None = violation
         except DriverFault as fault:
-            found = self.bench._as_violation(fault)
+            found = self.bench.as_violation(fault)
         self.over = True
-        self.bench.record(found, self.scene, self._like)
+        if found:
+            self.bench.record(found, self.scene, self._like)
         return None
 
 
@@ -97,9 +98,9 @@ def run_machine(bench: Bench, machine: type[Machine]) -> None:
     """Run a machine until the number of examples or the time is reached."""
     bound = type(machine.__name__, (machine,), {"bench": bench})
     for batch in itertools.count():
-        wanted = bench._batch()
+        wanted = bench.batch()
         if not wanted:
             return
-        chosen = settings(_quiet(wanted), stateful_step_count=machine.steps)
+        chosen = settings(drawing(wanted), stateful_step_count=machine.steps)
         seeded = seed(bench.terms.seed * 1_000_003 + batch)
         run_state_machine_as_test(seeded(bound), settings=chosen)

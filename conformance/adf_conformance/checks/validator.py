@@ -38,7 +38,26 @@ def valid(bench: Bench) -> None:
         for worked in (False, True):
             plan = {"version": version, "worked": worked}
             bench.watch(partial(_validate, plan=plan), _case("plain", bench), share=True)
+    for plan in _certain(versions(bench)[1]):
+        bench.watch(partial(_validate, plan=plan), _case("certain", bench), share=True)
     bench.explore(plans(versions(bench)), _validate, _case("valid", bench), share=True)
+
+
+def _certain(newest: int) -> list[dict[str, Any]]:
+    """Return plans of what must be seen in every run: a compacted transcript, several loops."""
+
+    def row(seq: int, said: str, **more: Any) -> dict[str, Any]:
+        return {"seq": seq, "role": "user", "blocks": [{"type": "text", "text": said}], **more}
+
+    archived = [row(1, "a"), row(2, "b")]
+    compacted = [row(3, "c"), row(5, "[Loop Compacted, audited] a and b", ord=2)]
+    loops = [row(3, "c"), row(4, "[from loop:main] d", loop="gardener"), row(5, "e")]
+    declared = {"loops": [{"name": "gardener", "goal": "Tend.", "enabled": True, "tools": []}]}
+    certain: list[dict[str, Any]] = [
+        {"version": 28, "entries": compacted, "snapshots": [{"source": "loop", "entries": archived}]},
+        {"version": 29, "entries": loops, "config": declared},
+    ]
+    return [plan for plan in certain if plan["version"] <= newest]
 
 
 @check("validator.tolerance", generated=True)

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adf_conformance.observe import Family
@@ -47,13 +48,19 @@ def _sql(scene: Scene, demand: Demand) -> str | None:
 
 
 def _unchanged(scene: Scene, demand: Demand) -> str | None:
-    path, before = scene.marks[demand["unchanged"]]
+    path, before = _marked(scene, demand["unchanged"])
     changes = before.changes(Family.of(path))
     return "; ".join(changes) or None
 
 
+def _marked(scene: Scene, mark: str) -> tuple[Path, Family]:
+    if mark not in scene.marks:
+        raise Impossible(f"there is no mark {mark!r}")
+    return scene.marks[mark]
+
+
 def _member(scene: Scene, demand: Demand) -> str | None:
-    path, before = scene.marks[demand["member"]]
+    path, before = _marked(scene, demand["member"])
     now = Family.of(path).members.get(path.name)
     return None if now == before.members.get(path.name) else f"{path.name} {'changed' if now else 'is gone'}"
 

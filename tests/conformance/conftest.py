@@ -1,0 +1,1 @@
+"""The folder is on the import path for its helpers."""
