@@ -86,7 +86,7 @@ OLDER: Rule = rule(
     what="The storage version is not older than the first public one.",
     why="Its tables are known only from what migrations do, so most checks are left out.",
     source=("MIG-020", "MIG-027"),
-    fires="UPDATE adf_meta SET value = '20' WHERE key = 'adf_schema_version';",
+    fires=Example("UPDATE adf_meta SET value = '20' WHERE key = 'adf_schema_version';", on=21),
     silent=Example(on=21),
     fix="open the file once with a runtime that migrates it, then validate again",
 )
