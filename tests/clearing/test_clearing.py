@@ -12,6 +12,7 @@ from clearing_support import agent, connect, policy, rows, run, snapshot
 
 from adf_format import sample
 from adf_format.clearing import PolicyError, Request, Slice, clear, plan
+from adf_format.container import writer
 from adf_format.digest import Digest, digest
 from adf_format.errors import AdfError, JsonTextError, LockedError, NewerSchemaError, UnreadableError, UsageError
 from adf_format.validation.engine import Options, validate_file
@@ -265,7 +266,9 @@ def test_rows_in_the_log_are_cleared_and_archived_too(tmp_path: Path) -> None:
     assert [entry["seq"] for entry in snapshot(copy / "a.adf", done.audit_id)] == [1, 2]
 
 
-def test_a_file_in_use_is_refused(rich: Path) -> None:
+def test_a_file_in_use_is_refused(rich: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient = writer._connect
+    monkeypatch.setattr(writer, "_connect", lambda source, _wait_s: patient(source, 0.05))
     run(rich, "PRAGMA journal_mode = WAL")
     other = apsw.Connection(str(rich))
     other.execute("SELECT count(*) FROM adf_loop").fetchall()

@@ -145,6 +145,16 @@ class TestLoop:
         end = adf("loop", "show", agent, *history, "--format", "jsonl", "--last", last).out.splitlines()
         assert end == whole[max(0, len(whole) - last) :]
 
+    @pytest.mark.parametrize("last", [0, 1, 5, 9, 100])
+    def test_the_end_of_a_life_with_gaps_is_how_the_whole_ends(self, adf: Any, agent: Path, last: int) -> None:
+        change(agent, "DELETE FROM adf_loop WHERE seq IN (7, 11, 18)")
+        change(agent, "DELETE FROM adf_loop WHERE loop = 'main' AND seq = 19")
+        whole = adf("loop", "show", agent, "--history", "--format", "jsonl").out.splitlines()
+        end = adf("loop", "show", agent, "--history", "--format", "jsonl", "--last", last).out.splitlines()
+        rows = [at for at, one in enumerate(whole) if "seq" in json.loads(one)]
+        assert len(rows) < len(whole)
+        assert end == ([] if last == 0 else whole if last >= len(rows) else whole[rows[-last] :])
+
     def test_display_order_is_that_of_ord(self, adf: Any, agent: Path) -> None:
         """STO-032."""
         change(agent, "UPDATE adf_loop SET ord = 100 WHERE seq = 10")

@@ -245,3 +245,18 @@ def _words(line: str) -> list[str]:
     import shlex
 
     return shlex.split(line)
+
+
+class TestRepairsOfRules:
+    def test_a_rule_tells_what_repair_does_about_it_and_how_sure_that_is(self, adf: Any) -> None:
+        assert "  repair    safe: create the missing index" in adf("rules", "ADF212").out
+        assert "  repair    guess: measure the text" in adf("rules", "ADF509").out
+        assert "repair" not in adf("rules", "ADF501").out.partition("This breaks it")[0]
+        assert "[repair: safe]" in adf("rules", "ADF2").out
+
+    def test_programs_get_every_fix_of_every_rule(self, adf: Any) -> None:
+        from adf_format.repair import FIXES
+
+        document = json.loads(adf("rules", "--format", "json").out)
+        told = {(rule["id"], one["kind"], one["does"]) for rule in document["rules"] for one in rule["repairs"]}
+        assert told == {(fix.rule, str(fix.kind), fix.does) for fix in FIXES}

@@ -12,10 +12,12 @@ import pytest
 from click.testing import CliRunner
 from migration_support import ask, names_in, rows_of, run, sample, version_of
 
-from adf_format.audit import decompress_all
+from adf_format.audit import decompress_all, split_part
 from adf_format.cli.main import cli
 from adf_format.cli.main import run as command
+from adf_format.container import open_readonly
 from adf_format.container.backup import sha256_of
+from adf_format.history import coverage
 from adf_format.migration import checking
 from adf_format.migration.receipt import seal
 from adf_format.schemas import checker
@@ -215,6 +217,28 @@ class TestSplit:
         assert set(answers(document).values()) == {True}
         report = validate_file(folder / "agent.adf", Options(depth=Depth.DEEP))
         assert [one.message for one in report.findings if one.severity.name == "ERROR"] == []
+        assert "ADF536" not in {one.rule for one in report.findings}
+
+    def test_what_was_split_is_not_taken_for_deleted_and_a_lost_message_is(self, folder: Path) -> None:
+        entry = migrated(folder, "--split-batches")["files"][0]
+        batches = [one["id"] for one in entry["replaced"]]
+        assert batches
+        with open_readonly(folder / "agent.adf") as container:
+            known = coverage(container)
+        assert (list(known.split.numbers()), known.deleted.count(), known.complete) == (batches, 0, True)
+        lost = entry["replaced"][0]["became"][0]
+        run(folder / "agent.adf", f"DELETE FROM adf_audit WHERE id = {lost}")
+        with open_readonly(folder / "agent.adf") as container:
+            known = coverage(container)
+        assert list(known.deleted.numbers()) == sorted((batches[0], lost))
+        assert not known.complete
+        report = validate_file(folder / "agent.adf", Options(depth=Depth.DEEP))
+        assert next(one.message for one in report.findings if one.rule == "ADF536").startswith("2 of the ids")
+
+    @pytest.mark.parametrize("note", [None, 7, {}, {"id": "5", "index": 0, "of": 1}, {"id": 5, "index": 2, "of": 2}])
+    def test_what_is_no_note_of_a_batch_vouches_for_nothing(self, note: Any) -> None:
+        assert split_part({"meta": {"archived_batch": note}}) is None
+        assert split_part({"meta": "text"}) is None
 
     def test_it_works_on_a_file_of_the_newest_version_and_not_twice(self, folder: Path) -> None:
         sample(folder, 32)

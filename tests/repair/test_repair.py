@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from adf_format import repair as repairing
 from adf_format import sample
 from adf_format.audit import compress
+from adf_format.container import writer
 from adf_format.digest import Digest, digest
 from adf_format.errors import (
     AdfError,
@@ -298,7 +299,9 @@ def test_a_version_that_is_not_known_is_refused(agent: Path, text: str, error: t
     assert agent.read_bytes() == before
 
 
-def test_a_file_in_use_is_refused(agent: Path) -> None:
+def test_a_file_in_use_is_refused(agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patient = writer._connect
+    monkeypatch.setattr(writer, "_connect", lambda source, _wait_s: patient(source, 0.05))
     run(agent, "UPDATE adf_files SET size = 1", "PRAGMA journal_mode = WAL")
     other = apsw.Connection(str(agent))
     other.execute("BEGIN IMMEDIATE; SELECT * FROM adf_loop").fetchall()
