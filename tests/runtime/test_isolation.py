@@ -67,6 +67,8 @@ async def test_LOOP_256_compact_and_clear_act_on_the_caller(world: World) -> Non
     """There is no parameter for another loop, and only a direct call has an effect."""
     world.agent.send("main", "a", "x")
     await world.chat()
+    await world.answer()
+    await world.chat()
     await world.use("loop_clear", {"start": 0, "end": 1, "loop": "a"})
     assert len(world.texts("a")) == 1
     await world.answer()
@@ -244,12 +246,10 @@ def test_LOOP_271_ROW_031_a_stale_record_is_noted(tmp_path: Path, loop: str, rec
     @played(AGENT)
     async def scene(world: World) -> None:
         key = KEY if loop == MAIN else f"{KEY}:{loop}"
-        full = (
-            json.loads(record) | {"event_type": "chat", "scope": "agent", "replay": "not_attempted"}
-            if record[0] == "{"
-            else None
-        )
-        world.agent.store.meta.set(key, record if full is None else json.dumps(full), "readonly")
+        whole = record.startswith("{")
+        more = {"event_type": "chat", "scope": "agent", "replay": "not_attempted"}
+        stored = json.dumps(json.loads(record) | more) if whole else record
+        world.agent.store.meta.set(key, stored, "readonly")
         await world.agent.stop()
         world.agent = world._agent()
         await world.agent.start()
@@ -257,7 +257,7 @@ def test_LOOP_271_ROW_031_a_stale_record_is_noted(tmp_path: Path, loop: str, rec
         assert not world.model.log
         found = checkpoint(world, loop)
         assert (found["status"], found["replay"]) == ("interrupted", "not_replayed")
-        assert found["reason"] == ("stale_checkpoint_recovered_on_load" if full else "malformed_checkpoint")
+        assert found["reason"] == ("stale_checkpoint_recovered_on_load" if whole else "malformed_checkpoint")
         (notice,) = world.texts(loop)
         assert notice.startswith("[System notice")
         assert [row[0] for row in world.logs("turn_checkpoint_recovered")] == ["warn"]
@@ -297,9 +297,7 @@ async def test_LOOP_273_every_step_is_in_the_file_when_it_is_made(world: World) 
     other = apsw.Connection(str(world.path), flags=apsw.SQLITE_OPEN_READONLY)
 
     def seen() -> list[str]:
-        sql = (
-            "SELECT content_json FROM adf_loop WHERE loop = 'main' AND content_json NOT LIKE '%[Context:%' ORDER BY seq"
-        )
+        sql = "SELECT content_json FROM adf_loop WHERE loop = 'main' AND content_json NOT LIKE '%[Context:%'"
         return [json.loads(text)[0]["type"] for (text,) in other.execute(sql)]
 
     await world.chat()
