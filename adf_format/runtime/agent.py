@@ -247,8 +247,9 @@ class Agent:
             self._sink(happening)
 
     def appended(self, loop: str, row: Row) -> None:
-        """A row was appended."""
-        self.show(Happening("row", loop, {"row": row}))
+        """A row was appended; it is shown once it is durable."""
+        if self._sink is not None:
+            self.store.when_durable(lambda: self.show(Happening("row", loop, {"row": row})))
 
     def log(self, level: str, event: str, message: str, **fields: Any) -> None:
         """Write a row of `adf_logs`, if the configuration wants it."""

@@ -49,9 +49,7 @@ class Context:
             session = Session.restored(_entry(row) for row in rows if row.blocks is not None)
             held = [replace(entry, held=True) for entry in session.entries if entry.seq in self._held]
             session.entries = [entry for entry in session.entries if entry.seq not in self._held]
-            known = {entry.seq for entry in session.waiting}
-            for entry in [*held, *(entry for entry in self._early if entry.seq not in known)]:
-                session.wait(entry)
+            session.waiting = sorted([*session.waiting, *held, *self._early], key=lambda entry: entry.seq)
             session.unread -= self._held
             self._session, self._early = session, []
         return self._session
@@ -106,7 +104,7 @@ class Context:
             self._held.add(row.seq)
         if self._session is not None:
             self._session.wait(entry)
-        elif injected:
+        elif injected and key is None:
             self._early.append(entry)
         self._shown(self.loop, row)
         return row

@@ -88,6 +88,7 @@ class Loop:
         except Exception as error:  # noqa: BLE001 - a fault of ours ends the turn, not the agent
             status, reason = "failed", "turn_error"
             agent.log("error", "turn_failed", f"{self.name}: {type(error).__name__}: {error}", loop=self.name)
+            self.context.drop()  # what was rolled back must not stay in memory
         if not self.context.closed:
             agent.store.checkpoints.end(self.name, status, reason)
         agent.show(Happening("turn_ended", self.name, {"status": status, "reason": reason}))

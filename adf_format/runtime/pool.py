@@ -79,6 +79,12 @@ class Pool:
         if loop is not None:
             loop.abandon()
 
+    def release(self, name: str) -> None:
+        """Let go of the history of a loop that does nothing; the rows supply it again (LOOP-267)."""
+        if not self.machine.is_busy(name):
+            self.loop(name).context.drop()
+            self._log("info", "session_released", name, f"the history of {name} was released from memory")
+
     # events
 
     def perform(self, commands: Iterable[Command]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +35,7 @@ class Store:
     def __init__(self, path: Path, now: Callable[[], int]) -> None:
         _look(path)
         self._live = open_live(path)
+        self._waiting: list[Callable[[], None]] = []
         self.path = path
         self.now = now
         self.audit = Audit(self)
@@ -53,9 +54,26 @@ class Store:
         """The one connection; its authorizer allows rows to be read and written, nothing else."""
         return self._live.connection
 
-    def transaction(self) -> AbstractContextManager[apsw.Connection]:
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
         """Several writes at once, durable when the block ends; no `await` inside."""
-        return self._live.transaction()
+        try:
+            with self._live.transaction() as connection:
+                yield connection
+        except BaseException:
+            self._waiting.clear()
+            raise
+        if self.connection.get_autocommit():
+            waiting, self._waiting = self._waiting, []
+            for action in waiting:
+                action()
+
+    def when_durable(self, action: Callable[[], None]) -> None:
+        """Do something once what was written last is durable: at the end of the transaction, or now."""
+        if self.connection.get_autocommit():
+            action()
+        else:
+            self._waiting.append(action)
 
     def authorized(self, authorizer: apsw.Authorizer | None) -> AbstractContextManager[None]:
         """A stretch under another authorizer."""
