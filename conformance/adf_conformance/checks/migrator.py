@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -9,6 +11,7 @@ from adf_conformance.checks.bench import Bench
 from adf_conformance.checks.reader import text
 from adf_conformance.checks.registry import check
 from adf_conformance.checks.validator import versions
+from adf_conformance.files.encoding import json_text
 from adf_conformance.schedule import Case, Scene, Step
 
 FILE = "agent.adf"
@@ -35,16 +38,46 @@ def generated(bench: Bench) -> None:
     low, high = versions(bench)
     targets = st.one_of(st.none(), st.integers(low, high))
 
-    def play(scene: Scene, drawn: tuple[dict[str, Any], int | None]) -> None:
-        plan, to = drawn
-        target = max(to, plan["version"]) if to else None
-        scene.run({"do": "make", "plan": plan, "file": FILE})
-        scene.run(_migrate(target))
-        scene.run(_migrate(target))
-
+    for plan in _certain(low, high):
+        for target in (None, (low + high) // 2):
+            bench.watch(partial(play, drawn=(plan, target)), _case("certain", bench), share=True)
     for version in range(low, high):
         bench.draw(st.tuples(legacy_plans((version, version)), st.none()), play, _case("era", bench), share=True)
     bench.explore(st.tuples(legacy_plans((low, high - 1)), targets), play, _case("generated", bench), share=True)
+
+
+def play(scene: Scene, drawn: tuple[dict[str, Any], int | None]) -> None:
+    """Migrate the file of a plan to a version, and then again."""
+    plan, to = drawn
+    target = max(to, plan["version"]) if to else None
+    scene.run({"do": "make", "plan": plan, "file": FILE})
+    scene.run(_migrate(target))
+    scene.run(_migrate(target))
+
+
+def _certain(low: int, high: int) -> Iterator[dict[str, Any]]:
+    """Yield plans with everything that a step acts upon, so that each "when" occurs in every run."""
+    from adf_conformance.files import layout, legacy
+
+    for meta, mind in ((legacy.ATTESTATIONS[2], "\ufeff\n"), ("[{", "# Mind\n\nMoss.\n")):
+        config = copy.deepcopy({key: layout.default_config(low)[key] for key in ("model", "context", "limits")})
+        config["model"] |= {"max_loop_messages": 40, "thinking_budget": 1024}
+        config["limits"] |= {"max_loop_rows": 500, "max_daily_budget_usd": 3}
+        watch = {"enabled": True, "targets": [{"scope": "agent", "filter": {"watch": "document.*"}, "debounce_ms": 9}]}
+        triggers = {**layout.default_config(low).get("triggers", {}), "on_file_change": watch}
+        names = {"document.md": "# Ada\n", "mind.md": mind, "notes/a.md": "a"}
+        value = meta if isinstance(meta, str) else json_text(meta)
+        yield {
+            "version": low,
+            "worked": True,
+            "entries": [text(5), text(6)],
+            "mark": 9,
+            "snapshots": [*legacy.SNAPSHOTS],
+            "config": {**config, "triggers": triggers, "bare_prompt": True},
+            "files": [{"path": path, "text": said, "protection": "no_delete"} for path, said in names.items()],
+            "meta": {"adf_attestations": [value, "readonly"], "counter": ["8", "increment"]} if low < 24 else {},
+            "odd": list(legacy.ODD) if low < high else [],
+        }
 
 
 @check("migrator.cases")

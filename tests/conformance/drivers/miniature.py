@@ -85,8 +85,16 @@ class Runtime:
 
 
 RUNTIME = Runtime()
+
+
+def initialize(params):
+    if params["protocol"]["min"] > 1:
+        raise LookupError(-32001)
+    return TOLD
+
+
 METHODS = {
-    "initialize": lambda _: TOLD,
+    "initialize": initialize,
     "agent/create": RUNTIME.create,
     "agent/start": RUNTIME.start,
     "agent/stop": lambda _: {},
@@ -115,6 +123,8 @@ for line in sys.stdin:
     received = json.loads(line)
     if "method" not in received:
         RUNTIME.answers[received["id"]].put(received)
+    elif "id" not in received:
+        continue
     elif received["method"] == "agent/idle":
         threading.Thread(target=serve, args=(received,), daemon=True).start()
     else:
