@@ -17,7 +17,8 @@ from adf_format.validation.rule import Rule, Severity
 MAX_EXAMPLES = 5
 MAX_GROUPS = 50
 MAX_VALUES = 5  # different values told apart for one rule at one place
-_VALUE = re.compile(r"""(?:".*"|-?[\d.e+-]+) (?:is|does) """, re.DOTALL)  # a text that shows a value first
+# a text that shows a value first
+_VALUE = re.compile(r"""(?:(?:".*"|-?[\d.e+-]+) (?:is|does) |the (?:name|path) ")""", re.DOTALL)
 
 
 @dataclass

@@ -205,3 +205,13 @@ def test_many_wrong_values_of_one_column_become_one_finding_after_a_few() -> Non
     assert [example["rowid"] for example in of_c[-1].examples] == [5, 6, 7, 8, 9]
     assert sum(one.column == "e" for one in found.findings()) == 10
     assert found.left_out == {}
+
+
+@pytest.mark.parametrize("kind", ["name", "path"])
+def test_a_flood_of_odd_names_is_gathered_after_a_few(kind: str) -> None:
+    found = collector()
+    for number in range(1000):
+        found.report(ERROR, f'the {kind} "{number}" is odd', table="t", rowid=number, column="c")
+    findings = found.findings()
+    assert [one.count for one in findings] == [1, 1, 1, 1, 1, 995]
+    assert findings[-1].message == f'the {kind} "5" is odd; others differ in their values'
