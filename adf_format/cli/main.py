@@ -32,6 +32,7 @@ COMMANDS = {
     "migrate": ("adf_format.cli.migrate:migrate", "Bring files to a newer storage version; backup, receipt, way back."),
     "clear": ("adf_format.cli.clear:clear", "Clear transcript, mind or inbox, archived as the agent is configured."),
     "repair": ("adf_format.cli.repair:repair", "Mend what has a known fix; show every change, and how to undo it."),
+    "run": ("adf_format.cli.run:run", "Run the agent in a file, and talk to it."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }
 
