@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +17,16 @@ from adf_format.terminal import visible
 HELP = """Show what this toolkit does, in a few seconds: build a sample agent, look at it, damage a copy on purpose,
 validate both, explain a finding, account for the agent's past, and bring an old file up to date with a receipt. Every
 step is a command that you can run yourself, and is shown as one.
+validate both, explain a finding. Then run another agent with a scripted model and look at its file: loops that wake
+each other, a compaction, the removal of a loop, all of it archived. Every step is a command that you can run
+yourself, and is shown as one.
 
 \b
   adf-format demo                 the files go away at the end
   adf-format demo --dir demo      the files stay in a new folder
 
 It needs no network and no model, and opens nothing.
+It needs no network and no real model, and opens nothing.
 
 Exit codes: 0 done; 2 the folder is not empty; 3 something could not be written, or did not go as announced.
 """
@@ -130,6 +135,23 @@ def _steps(place: Path, out: Output) -> None:
     out.line(f"{visible(str(report))}: {report.stat().st_size:,} bytes, its schema is urn:adf-format:output:validate:1")
     out.line()
     _past(place, ada, out)
+    _running(place, out)
+
+
+def _running(place: Path, out: Output) -> None:
+    """Run an agent, and look at its file afterwards."""
+    from adf_format.cli import demo_agent
+
+    flora, config, script = place / "flora.adf", place / "flora.json", place / "answers.json"
+    demo_agent.write(config, script)
+    _title(out, "8. An agent at work: Flora, a gardener loop and a reviewer loop; her model answers from a script")
+    _run(out, ["new", str(flora), "--name", "Flora", "--config", str(config)])
+    _run(out, ["run", str(flora), "--model", f"scripted:{script}", "--message", demo_agent.MESSAGE])
+    _title(out, "9. What her file says afterwards: nothing is lost, what was condensed or removed is in the archive")
+    _run(out, ["loop", "ls", str(flora)])
+    _run(out, ["audit", "ls", str(flora)])
+    _run(out, ["trace", str(flora), demo_agent.CITED])
+    _run(out, ["validate", "--isolated", str(flora)])
 
 
 def _past(place: Path, ada: Path, out: Output) -> None:
@@ -170,7 +192,7 @@ def _run(out: Output, arguments: list[str], expected: int = EXIT_OK) -> None:
     """
     from adf_format.cli.main import invoke
 
-    out.line(out.screen.paint(visible(f"$ adf-format {' '.join(arguments)}"), "cyan"))
+    out.line(out.screen.paint(visible(f"$ adf-format {shlex.join(arguments)}"), "cyan"))
     out.stream.flush()
     code = invoke(arguments)
     if code != expected:

@@ -36,6 +36,7 @@ COMMANDS = {
     "clear": ("adf_format.cli.clear:clear", "Clear transcript, mind or inbox, archived as the agent is configured."),
     "repair": ("adf_format.cli.repair:repair", "Mend what has a known fix; show every change, and how to undo it."),
     "memory": ("adf_format.cli.memory:memory", "What an agent keeps: start, note, load, distil, carry it over."),
+    "run": ("adf_format.cli.run:run", "Run the agent in a file, and talk to it."),
     "demo": ("adf_format.cli.demo:demo", "Build a sample agent, damage a copy, and look at both."),
 }
 

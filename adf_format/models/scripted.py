@@ -126,7 +126,11 @@ def _guess(system: str, messages: Sequence[Mapping[str, Any]], content: Sequence
 
 
 def _newest(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of the newest message, results of tools included."""
-    blocks = messages[-1]["content"] if messages else ()
-    texts = (block.get("text", block.get("content", "")) for block in blocks)
-    return "\n".join(text for text in texts if isinstance(text, str))
+    """Return the text of what came after the last answer, results of tools included."""
+    texts: list[str] = []
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            break
+        told = [block.get("text", block.get("content", "")) for block in message["content"]]
+        texts[:0] = [text for text in told if isinstance(text, str)]
+    return "\n".join(texts)

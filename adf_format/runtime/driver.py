@@ -7,7 +7,7 @@ needs a model or its owner, it asks the suite.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -53,14 +53,13 @@ class Suite:
             data = error.data if isinstance(error.data, dict) else {}
             transient = data.get("transient") is True
             raise ModelError(str(data.get("message", error.message)), transient=transient) from error
-        usage = answer.get("usage") or {}
-        counted = Usage(usage.get("input", 0), usage.get("output", 0))
-        return Completion(answer["content"], answer["stop_reason"], counted)
+        usage = Usage(answer["usage"]["input"], answer["usage"]["output"])
+        return Completion(answer["content"], answer["stop_reason"], usage)
 
     async def approve(self, *, loop: str, tool: str, given: Mapping[str, Any], reason: str) -> bool:
         """Ask whether a call may run."""
         params = {"loop": loop, "tool": tool, "input": given, "reason": reason}
-        return (await self._peer.call("owner/approve", params)).get("approved") is True
+        return (await self._peer.call("owner/approve", params))["approved"] is True
 
     async def ask(self, *, loop: str, question: str) -> str:
         """Ask a question."""
@@ -74,8 +73,8 @@ class Suite:
 class Driver:
     """Answers the suite."""
 
-    def __init__(self) -> None:
-        self.peer = Peer(self.handle, to_stdout)
+    def __init__(self, write: Callable[[bytes], None] = to_stdout) -> None:
+        self.peer = Peer(self.handle, write)
         self.clock = VirtualClock()
         self._agent: Agent | None = None
         own = (name for name in dir(self) if name.startswith("on_"))
@@ -103,14 +102,11 @@ class Driver:
         if not params["protocol"]["min"] <= PROTOCOL <= params["protocol"]["max"]:
             raise RpcError(NO_PROTOCOL, f"this driver speaks protocol {PROTOCOL}")
         me = {"name": "adf-format", "version": adf_format.__version__, "language": "python"}
-        storage = {"min": OLDEST, "max": LATEST}
-        return {"protocol": PROTOCOL, **me, "storage": storage, "capabilities": CAPABILITIES}
+        return {"protocol": PROTOCOL, **me, "storage": {"min": OLDEST, "max": LATEST}, "capabilities": CAPABILITIES}
 
     async def on_shutdown(self, _: Params) -> Params:
         """Say goodbye."""
         return await self.on_agent_stop({})
-
-    # the agent
 
     async def on_agent_create(self, params: Params) -> Params:
         """Make a new file and leave it closed."""

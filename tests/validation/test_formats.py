@@ -122,7 +122,7 @@ def test_sarif_writes_paths_as_uri_references(path: str, uri: str) -> None:
 
 
 def test_junit_has_a_suite_per_file_and_a_case_per_family() -> None:
-    root = ET.fromstring(rendered("junit", CLEAN, BROKEN))  # noqa: S314
+    root = ET.fromstring(rendered("junit", CLEAN, BROKEN))
     assert root.tag == "testsuites"
     assert [suite.get("name") for suite in root] == ["clean.adf", "broken.adf"]
     for suite in root:
@@ -136,13 +136,13 @@ def test_junit_has_a_suite_per_file_and_a_case_per_family() -> None:
 
 def test_junit_fails_from_the_threshold_up_only() -> None:
     def failures(fail_on: Severity | None) -> int:
-        return len(ET.fromstring(rendered("junit", BROKEN, fail_on=fail_on)).findall(".//failure"))  # noqa: S314
+        return len(ET.fromstring(rendered("junit", BROKEN, fail_on=fail_on)).findall(".//failure"))
 
     assert (failures(Severity.ERROR), failures(Severity.WARNING), failures(None)) == (1, 2, 0)
 
 
 def test_junit_shows_what_was_not_checked_as_skipped_and_an_unreadable_file_as_an_error() -> None:
-    root = ET.fromstring(rendered("junit", BROKEN, UNREADABLE, HOSTILE_FILE))  # noqa: S314
+    root = ET.fromstring(rendered("junit", BROKEN, UNREADABLE, HOSTILE_FILE))
     assert root.findall(".//skipped")[0].get("message") == "only with --deep"
     assert root.findall(".//error")[0].get("message") == "the file is empty"
 
