@@ -61,7 +61,7 @@ def as_json(rule: Rule) -> dict[str, Any]:
         "what": rule.what,
         "why": rule.why,
         "fix": rule.fix,
-        "repairs": [{"class": str(fix.kind), "does": fix.does, "because": fix.because} for fix in fixes_of(rule.id)],
+        "repairs": [{"kind": str(fix.kind), "does": fix.does, "because": fix.because} for fix in fixes_of(rule.id)],
         "source": list(rule.source),
         "since": rule.since,
         "until": rule.until,
@@ -83,11 +83,16 @@ def _list(chosen: Iterable[Rule], out: Output) -> None:
         members = list(group)
         count += len(members)
         out.line(out.screen.paint(f"{family}xx  {FAMILIES[family]}", "bold"))
-        rows = [(rule.id, _level(rule, out), rule.name, rule.what) for rule in members]
+        rows = [(rule.id, _level(rule, out), rule.name, rule.what + _marked(rule)) for rule in members]
         for line in table(rows):
             out.line(out.screen.wrapped(line, indent=2, hang=19))
         out.line()
     out.line(f"{count} rules. `adf-format rules {next(iter(all_rules()))}` explains one.")
+
+
+def _marked(rule: Rule) -> str:
+    kinds = ", ".join(dict.fromkeys(str(fix.kind) for fix in fixes_of(rule.id)))
+    return f" [repair: {kinds}]" if kinds else ""
 
 
 def _level(rule: Rule, out: Output) -> str:
