@@ -142,6 +142,10 @@ def _cases() -> dict[str, list[dict[str, Any]]]:
     return {
         "summary-first": _reads(entries=[text(3), text(4), text(9, "[Loop Compacted] a", ord=2)]),
         "ties": _reads(entries=[text(3), text(4, ord=3), text(2, ord=3), text(5, ord=1)]),
+        "not-wal": _reads(journal="delete"),
+        "several-loops": _reads("main", "r2", entries=[text(1), text(2, loop="r2"), text(3), text(4, loop="r2")]),
+        "other-loop": _finds(2, 3, entries=[text(2, loop="r2"), text(90)], snapshots=[_snapshot(3, source="loop:r2")]),
+        "quality": _decodes(1, 2, snapshots=[_snapshot(1, quality=0), _snapshot(2, quality=11)]),
         "negative": _reads(entries=[text(1), text(2, ord=-5), text(3, ord=0)]),
         "log": _reads(log=2, mark=3),
         "log-old-version": _reads(log=2, mark=3, version=28),
