@@ -130,6 +130,16 @@ def test_loop_120_loops_that_are_locked_are_changed_by_no_tool(tmp_path: Path) -
     table(tmp_path, scenario, approves=False, locked_fields=["loops"])
 
 
+def test_a_state_that_is_set_as_a_setting_ends_the_turn_like_any_other(tmp_path: Path) -> None:
+    async def scenario(at: Table) -> None:
+        result = await at.call("sys_update_config", {"path": "state", "value": "hibernate"})
+        assert (result.is_error, result.effect) == (False, EndTurn("hibernate"))
+        assert "is one of" in await at.refused("sys_update_config", {"path": "state", "value": "suspended"})
+        assert (await at.call("sys_update_config", {"path": "icon", "value": "x"})).effect is None
+
+    table(tmp_path, scenario)
+
+
 def test_sys_update_config_is_never_an_inner_loops(tmp_path: Path) -> None:
     async def scenario(at: Table) -> None:
         assert "no tool" in await at.refused("sys_update_config", {"path": "icon", "value": "x"}, "gardener")
