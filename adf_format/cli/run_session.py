@@ -46,8 +46,8 @@ class Session:
         agent = Agent(self._path, model=self._model, owner=self, attachments=attachments(), sink=self._see)
         try:
             state = await agent.start()
-            name = visible(str(agent.config.get("name", "the agent")))
-            self._say(f"{name} is {visible(state)}; loops: {', '.join([MAIN, *agent.declared()])}. /help, /quit")
+            name, loops = agent.config.get("name", "the agent"), ", ".join([MAIN, *agent.declared()])
+            self._say(visible(f"{name} is {state}; loops: {loops}. /help, /quit"))
             self._lines.start()
             await self._talk(agent)
         finally:
