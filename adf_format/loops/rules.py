@@ -43,7 +43,7 @@ def _problems(loop: Mapping[str, Any]) -> Iterator[str]:
     yield from _empty_model(loop.get("model"))
     tools = loop.get("tools")
     for tool in tools if isinstance(tools, list) else ():
-        if tool in PROHIBITED_TOOLS:
+        if isinstance(tool, str) and tool in PROHIBITED_TOOLS:
             yield f"/tools: {tool} is never granted to a loop"
 
 

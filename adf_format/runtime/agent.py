@@ -188,9 +188,16 @@ class Agent:
         """Return the names of those that do not run."""
         return disabled(self._config)
 
-    async def edit_config(self, edit: Callable[[Config], Config]) -> Config:
-        """Change the configuration; see `Host`."""
-        return self.save_config(edit)
+    async def edit_config(self, edit: Callable[[Config], Config], *, by_owner: bool = False) -> Config:
+        """Change the configuration; see `Host`.
+
+        :param by_owner: a state that it sets stops or opens everything now, not with the end of a turn
+        """
+        before = self.state
+        self.save_config(edit)
+        if by_owner and self.state != before:
+            self.set_state(self.state)
+        return self._config
 
     def save_config(self, edit: Callable[[Config], Config]) -> Config:
         """Change the configuration: written, then effective for every loop at once (LOOP-054, LOOP-076)."""
