@@ -23,8 +23,8 @@ Its loops start, timers fire, and whatever happens is written to the file as it 
 that was shown is lost. The model is one of
 
 \b
-  scripted:FILE     answers from a JSON file, without a network (`adf-format schema show` describes
-                    it as urn:adf-format:runtime:model-script:1)
+  scripted:FILE     answers from a JSON file, without a network; what it looks like is told by
+                    `adf-format schema show urn:adf-format:runtime:model-script:1`
   openai:MODEL      any OpenAI-compatible endpoint (needs `pip install adf-format[models]`);
                     `openai:` alone asks for the model that the agent names
 
@@ -49,7 +49,14 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be run, or the one answe
 @click.option("-m", "--message", metavar="TEXT", help="Say this, wait until all is quiet, and stop.")
 @click.option("--loop", "loop", metavar="NAME", default="main", show_default=True, help="With --message: to whom.")
 @click.option("--base-url", metavar="URL", envvar="ADF_FORMAT_BASE_URL", help="Where `openai:` asks.")
-@click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.1), default=300.0, show_default=True)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.1),
+    default=300.0,
+    show_default="300",
+    help="Longest time of one call of `openai:`.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Approve whatever needs an approval.")
 @common("human", "json")
 def run(

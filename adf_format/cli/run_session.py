@@ -46,8 +46,8 @@ class Session:
         agent = Agent(self._path, model=self._model, owner=self, attachments=attachments(), sink=self._see)
         try:
             state = await agent.start()
-            name = visible(str(agent.config.get("name", "the agent")))
-            self._say(f"{name} is {visible(state)}; loops: {', '.join([MAIN, *agent.declared()])}. /help, /quit")
+            name, loops = agent.config.get("name", "the agent"), ", ".join([MAIN, *agent.declared()])
+            self._say(visible(f"{name} is {state}; loops: {loops}. /help, /quit"))
             self._lines.start()
             await self._talk(agent)
         finally:
@@ -62,12 +62,12 @@ class Session:
             if line is None:
                 break
             if self._questions:
-                self._questions.popleft().set_result(line)
+                self._answer(line)
             elif line.strip() and not await self._understood(agent, line.strip()):
                 return
         self._ended = True
         while self._questions:
-            self._questions.popleft().set_result(None)
+            self._answer(None)
         await settled(agent)
 
     async def _quiet(self, agent: Agent) -> None:
@@ -134,6 +134,12 @@ class Session:
         finally:
             if answer in self._questions:
                 self._questions.remove(answer)
+
+    def _answer(self, line: str | None) -> None:
+        """Give a line to the oldest question; one that was withdrawn in this moment takes none."""
+        question = self._questions.popleft()
+        if not question.done():
+            question.set_result(line)
 
     def _see(self, happening: Happening) -> None:
         for line in self._text.lines(happening):

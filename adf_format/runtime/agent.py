@@ -27,6 +27,7 @@ from adf_format.runtime.ports import Clock, Event, Happening, Owner, Sink
 from adf_format.runtime.prompts import flattened
 from adf_format.runtime.store import Row, Store
 from adf_format.runtime.supervisor import Supervisor
+from adf_format.runtime.tools.registry import offered
 
 KICKOFF = "Autostart: this is the start of a session. Work on your goal now, and stop when nothing is left to do."
 LOGS_BETWEEN_PRUNING = 64
@@ -91,6 +92,7 @@ class Agent:
         self.store = Store(Path(path), self.clock.now)
         self._config = rules.loaded(self.store.config.read())
         self._derived: dict[str, Config] = {}
+        self._tools: dict[str, list[dict[str, Any]]] = {}
         self._attachments = attachments
         self._supervisor = Supervisor(self._task_failed)
         self._pulse = asyncio.Event()
@@ -171,6 +173,13 @@ class Agent:
             self._derived[loop] = derive(self._config, loop) if known else {"tools": [], "loops": []}
         return self._derived[loop]
 
+    def tools_of(self, loop: str) -> list[dict[str, Any]]:
+        """Return the tools that the model of a loop is told of."""
+        if loop not in self._tools:
+            found = offered(self.effective(loop), main=loop == MAIN)
+            self._tools[loop] = [tool.document() for tool in found]
+        return self._tools[loop]
+
     def declared(self) -> list[str]:
         """Return the names of declared loops, in order, each once."""
         return list(dict.fromkeys(name for _, name, _ in declared(self._config)))
@@ -179,9 +188,16 @@ class Agent:
         """Return the names of those that do not run."""
         return disabled(self._config)
 
-    async def edit_config(self, edit: Callable[[Config], Config]) -> Config:
-        """Change the configuration; see `Host`."""
-        return self.save_config(edit)
+    async def edit_config(self, edit: Callable[[Config], Config], *, by_owner: bool = False) -> Config:
+        """Change the configuration; see `Host`.
+
+        :param by_owner: a state that it sets stops or opens everything now, not with the end of a turn
+        """
+        before = self.state
+        self.save_config(edit)
+        if by_owner and self.state != before:
+            self.set_state(self.state)
+        return self._config
 
     def save_config(self, edit: Callable[[Config], Config]) -> Config:
         """Change the configuration: written, then effective for every loop at once (LOOP-054, LOOP-076)."""
@@ -199,7 +215,7 @@ class Agent:
     def reload_quietly(self) -> None:
         """Take over what is stored, before anything runs."""
         self._config = rules.loaded(self.store.config.read())
-        self._derived = {}
+        self._derived, self._tools = {}, {}
 
     def configured(self) -> None:
         """Tell attachments."""
@@ -232,7 +248,7 @@ class Agent:
         if self._config.get("state") != state:
             self.store.config.write(self.store.config.read() | {"state": state})
             self._config = self._config | {"state": state}
-            self._derived = {}
+            self._derived, self._tools = {}, {}
 
     # what happens
 

@@ -16,10 +16,10 @@ from adf_format.models.recovery import RecoveryPolicy
 from adf_format.runtime.context import Context
 from adf_format.runtime.core.content import Block, text_block
 from adf_format.runtime.core.messages import messages
+from adf_format.runtime.core.session import Entry
 from adf_format.runtime.core.turn import Measured
 from adf_format.runtime.ports import Happening
 from adf_format.runtime.prompts import dynamic_instructions, system_prompt
-from adf_format.runtime.tools.registry import offered
 
 if TYPE_CHECKING:
     from adf_format.runtime.agent import Agent
@@ -59,6 +59,7 @@ class Asking:
         self._context = context
         self.loop = context.loop
         self.retrying = False
+        self._built: tuple[tuple[Entry, ...], list[dict[str, Any]]] | None = None
 
     def limit(self) -> int:
         """Return the size at which this loop's history is compacted (LOOP-048)."""
@@ -69,18 +70,17 @@ class Asking:
         """Place what waits, and say how large everything is."""
         session = self._context.session()
         session.boundary()
-        built = self.messages()
         size = self._size()
-        new = estimate.messages({"content": entry.blocks} for entry in session.since_answer())
-        projected = max(size + new, estimate.messages(built))
-        return Measured(size, projected, self.limit(), empty=not built, nudged=session.nudged)
+        new = sum(entry.tokens for entry in session.since_answer())
+        projected = max(size + new, sum(entry.tokens for entry in session.entries))
+        return Measured(size, projected, self.limit(), empty=not self.messages(), nudged=session.nudged)
 
     def request(self) -> Request:
         """Build a request from the session as it is."""
         effective = self._agent.effective(self.loop)
         system = system_prompt(effective, self.loop, self._context.files())
-        tools = [tool.document() for tool in offered(effective, main=self.loop == MAIN)]
-        built = messages(self._context.session().entries)
+        tools = self._agent.tools_of(self.loop)
+        built = self.messages()
         unread = self._agent.unread() if self.loop == MAIN else 0
         news = dynamic_instructions(
             effective, self.loop, unread=unread, size=self._context.size or 0, threshold=self.limit()
@@ -112,11 +112,11 @@ class Asking:
     def _record(self, request: Request) -> None:
         """Write down what is sent besides the history, if it is new (ROW-020, ROW-021); from here on all is read."""
         session = self._context.session()
-        with self._agent.store.transaction():
-            for category, text in (("system_prompt", request.system), ("dynamic_instructions", request.news)):
-                if text and session.told.get(category) != text:
-                    session.told[category] = text
-                    self._context.record(context_block(category, text))
+        held = (("system_prompt", request.system), ("dynamic_instructions", request.news))
+        for category, text in held:
+            if text and session.told.get(category) != text:
+                session.told[category] = text
+                self._context.record(context_block(category, text))
         session.sent()
         self._agent.pool.boundary(self.loop)
 
@@ -167,12 +167,19 @@ class Asking:
             recorded = store.checkpoints.baseline(self.loop)
             if recorded is None:
                 recorded = store.transcript.usage(self.loop)
-            self._context.size = estimate.messages(self.messages()) if recorded is None else recorded
+            self._context.size = self.estimated() if recorded is None else recorded
         return self._context.size
 
+    def estimated(self) -> int:
+        """Estimate the size of the history."""
+        return sum(entry.tokens for entry in self._context.session().entries)
+
     def messages(self) -> list[dict[str, Any]]:
-        """Return the history as it would be sent."""
-        return messages(self._context.session().entries)
+        """Return the history as it is sent; built once as long as nothing is added."""
+        entries = tuple(self._context.session().entries)
+        if self._built is None or self._built[0] != entries:
+            self._built = (entries, messages(entries))
+        return self._built[1]
 
 
 def sound(content: Sequence[Block]) -> list[Block]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adf_format.errors import AdfError
-from adf_format.models import Completion, ModelError, estimate
+from adf_format.models import Completion, ModelError
 from adf_format.runtime.asking import Asking
 from adf_format.runtime.context import Context
 from adf_format.runtime.core import compaction
@@ -44,7 +44,7 @@ async def compact(agent: Agent, context: Context, asking: Asking, trigger: Trigg
     row, audited = done
     context.summarized(row, planned.removed)
     agent.pool.cleared(context.loop, planned.removed)
-    context.size = estimate.messages(asking.messages())
+    context.size = asking.estimated()
     agent.store.checkpoints.measure(context.loop, context.size, estimated=True)
     told = {"trigger": trigger, "removed": len(planned.removed), "archived": audited, "seq": row.seq}
     agent.show(Happening("compacted", context.loop, told))

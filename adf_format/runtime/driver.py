@@ -162,7 +162,7 @@ class Driver:
             return {"applied": False, "error": result.content} if result.is_error else {"applied": True}
         try:
             change = paths.remove if params.get("remove") else partial(paths.put, value=params.get("value"))
-            await self.agent.edit_config(lambda config: change(config, path))
+            await self.agent.edit_config(lambda config: change(config, path), by_owner=True)
         except (paths.PathError, AdfError) as error:
             return {"applied": False, "error": str(error)}
         return {"applied": True}

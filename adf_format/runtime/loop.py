@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from adf_format.config.access import section
@@ -95,9 +96,9 @@ class Loop:
 
     def _begin(self, dispatch: Dispatch) -> None:
         """Write that a turn runs, and what it is about, in one step (LOOP-270, LOOP-245)."""
-        with self._agent.store.transaction():
+        self.context.session()
+        with self._agent.store.transaction() if dispatch.text is not None else nullcontext():
             self._agent.store.checkpoints.begin(self.name, secrets.token_hex(8), dispatch.event_type)
-            self.context.session()
             if dispatch.text is not None:
                 self.context.say(dispatch.text)
         if dispatch.held is not None:

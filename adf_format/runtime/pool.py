@@ -131,8 +131,7 @@ class Pool:
             raise Refused(f"there is no loop `{target:.40}`; there are: {', '.join(known)}")
         if self.machine.loops[target].phase is Phase.DOWN:
             self._room(target)
-        with self._agent.store.transaction():
-            row = self.loop(target).context.arrive(f"[from loop:{sender}] {content}")
+        row = self.loop(target).context.arrive(f"[from loop:{sender}] {content}")
         delivery, commands = self.machine.deliver(target, row.seq, wake=wake)
         self.perform(commands)
         told = {"category": "loop", "origin": f"loop:{sender}", "seq": row.seq}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adf_format.loops import MAIN, Refused
+from adf_format.runtime.ports import Event
 
 if TYPE_CHECKING:
     from adf_format.runtime.agent import Agent
@@ -42,3 +43,4 @@ def _empty(agent: Agent, path: str) -> None:
     agent.store.connection.execute(sql, (agent.store.iso(), path))
     for loop in agent.pool.active():
         loop.context.forget(())
+    agent.emit(Event("file_change", {"path": path, "change": "written", "by_agent": False}))

@@ -157,6 +157,24 @@ def test_a_turn_that_fails_says_so_and_the_conversation_goes_on(
     assert "hear you" in out
 
 
+def test_names_in_a_hostile_file_cannot_touch_the_terminal(
+    adf: Any, flora: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import apsw
+
+    hostile = json.dumps({"name": "\x1b[2J", "goal": "\x1b]0;x\x07 \u202e", "enabled": False})
+    connection = apsw.Connection(str(flora))
+    sql = "UPDATE adf_config SET config_json = json_insert(config_json, '$.loops[#]', json(?), '$.name', ?)"
+    connection.execute(sql, (hostile, "\x1b[31mMallory"))
+    connection.execute("UPDATE adf_config SET config_json = json_set(config_json, '$.name', ?)", ("\x1b[31mMallory",))
+    connection.close()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("/loops\nhello\n@\x1b[2J x\n"))
+    result = adf("run", flora, "--model", model(flora))
+    assert result.code == 0
+    assert "Mallory" in result.out
+    assert not set(result.out + result.err) & set("\x1b\x07\u202e")
+
+
 # --- one message
 
 

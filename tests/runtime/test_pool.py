@@ -569,6 +569,19 @@ def test_LOOP_135_a_suspended_agent_is_still(tmp_path: object, state: str) -> No
 
 
 @played(PAIR)
+async def test_LOOP_135_a_state_that_the_owner_writes_takes_effect_at_once(world: World) -> None:
+    """By an edit of the configuration, as by a button."""
+    await busy(world)
+    asked = await world.asked("a")
+    await world.agent.edit_config(lambda config: config | {"state": "suspended"}, by_owner=True)
+    await world.quiet()
+    assert asked.cancelled
+    assert world.agent.obstacle("b") == "the agent is suspended"
+    await world.agent.edit_config(lambda config: config | {"state": "active"}, by_owner=True)
+    assert world.agent.obstacle("b") is None
+
+
+@played(PAIR)
 async def test_LOOP_054_a_revoked_tool_is_gone_from_the_next_request(world: World) -> None:
     """A change of the agent reaches a running loop at once (regressions 29, 33)."""
     await busy(world)

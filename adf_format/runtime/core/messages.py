@@ -7,7 +7,6 @@ no call is left out, and the first message is a user's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from adf_format.runtime.core.content import Block, Blocks, calls, result_block
@@ -35,7 +34,7 @@ def _sequence(entries: list[Entry]) -> Iterator[Message]:
         entry = entries[index]
         index += 1
         if entry.role != "assistant":
-            yield _user(entry)
+            yield entry.shown
             continue
         end = index
         while end < len(entries) and entries[end].role != "assistant":
@@ -69,24 +68,7 @@ def _exchange(entry: Entry, following: Sequence[Entry], seen: set[str], *, is_la
     if results:
         yield {"role": "user", "content": results}
     for other in following:
-        yield _user(other)
-
-
-def _user(entry: Entry) -> Message:
-    """Return what a user's row says, without results: those stand with their calls."""
-    content: list[Block] = [block for block in entry.blocks if block.get("type") != "tool_result"]
-    for index, block in enumerate(content):
-        if block.get("type") == "text" and isinstance(block.get("text"), str):
-            content[index] = {**block, "text": f"{_marker(entry)} {block['text']}"}
-            break
-    return {"role": "user", "content": content}
-
-
-def _marker(entry: Entry) -> str:
-    """Return the time and seq of a row, which only requests hold (ROW-010)."""
-    seconds = max(0, min(entry.created_at // 1000, 253_402_300_799))
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return f"[{moment:%Y-%m-%d %H:%M:%S} UTC] [S{entry.seq}]"
+        yield other.shown
 
 
 def _only_results(content: Blocks) -> bool:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
 
 from adf_format.memory.injection import context_of
-from adf_format.runtime.core.content import Blocks, first_text, is_results
+from adf_format.models import estimate
+from adf_format.runtime.core.content import Block, Blocks, first_text, is_results
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,28 @@ class Entry:
     created_at: int
     key: str | None = None
     held: bool = False
+
+    @cached_property
+    def shown(self) -> dict[str, Any]:
+        """What a user's row says in a request, without results: those stand with their calls."""
+        content: list[Block] = [block for block in self.blocks if block.get("type") != "tool_result"]
+        for index, block in enumerate(content):
+            if block.get("type") == "text" and isinstance(block.get("text"), str):
+                content[index] = {**block, "text": f"{self._marker} {block['text']}"}
+                break
+        return {"role": "user", "content": content}
+
+    @cached_property
+    def tokens(self) -> int:
+        """Estimate of its size (CMP-003)."""
+        return estimate.messages([{"content": self.blocks}])
+
+    @property
+    def _marker(self) -> str:
+        """Time and seq, which only requests hold (ROW-010)."""
+        seconds = max(0, min(self.created_at // 1000, 253_402_300_799))
+        moment = datetime.fromtimestamp(seconds, UTC)
+        return f"[{moment:%Y-%m-%d %H:%M:%S} UTC] [S{self.seq}]"
 
 
 @dataclass

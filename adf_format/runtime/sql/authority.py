@@ -29,6 +29,7 @@ _RENAMING = frozenset(
 )  # what ALTER TABLE runs by itself; nobody else can call them
 _CATALOG = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_temp_master"})
 """What DDL reads and writes by itself; SQLite lets nobody write there directly."""
+_FUNCTIONS_AS_TABLES = frozenset({"json_each", "json_tree"})
 _OWN = ("sqlite_", "pragma_", "dbstat")
 _READING = frozenset({apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION})
 _ROWS = {apsw.SQLITE_INSERT: "insert", apsw.SQLITE_UPDATE: "update", apsw.SQLITE_DELETE: "delete"}
@@ -86,7 +87,8 @@ class Authority:
         name = table.lower()
         if name == "sqlite_temp_master" and self.writing:
             return None
-        readable = is_local(name) or name in (_CATALOG if self.writing else READABLE)
+        known = _CATALOG | _FUNCTIONS_AS_TABLES if self.writing else READABLE
+        readable = is_local(name) or name in known
         if not column and name not in self.existing and not name.startswith(_OWN):
             readable = True  # a WITH clause of the statement itself, counted without a column of it
         if readable and database in {"main", None, ""}:

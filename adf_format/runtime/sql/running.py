@@ -60,11 +60,12 @@ def execute(store: Store, sql: str, params: Sequence[Any] = (), *, protections: 
     """
     with store.transaction() as connection:
         authority = Authority(writing=True, existing=_names(connection), protections=protections)
-        before, counted = _foreign(connection), dict(_counts(connection, protections))
+        before, own, counted = _foreign(connection), set(_tables(connection)), dict(_counts(connection, protections))
         earlier = connection.total_changes()
         found = _run(store, authority, sql, params, most)
         changed = connection.total_changes() - earlier
         _contained(connection, before)
+        _named(set(_tables(connection)) - own, protections)
         _appended(connection, counted, authority.inserting, changed)
     return Result(found.columns, found.rows, found.more, changed)
 
@@ -153,6 +154,13 @@ def _contained(connection: apsw.Connection, before: set[tuple[Any, ...]]) -> Non
                     raise Refused(f"{name[:60]!r} cannot refer to {str(row[2])[:60]!r}: it would hold up its deletions")
 
 
+def _named(new: set[str], protections: Mapping[str, str]) -> None:
+    """Refuse a table that takes a name which is kept for authorized code: by a rename too."""
+    for name in new:
+        if protections.get(name.lower()) == "authorized":
+            raise Refused(f"{name[:60]!r} can be changed by authorized code only")
+
+
 def _counts(connection: apsw.Connection, protections: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """Yield the number of rows of each append-only table, by its name in lower case."""
     for name in _tables(connection):
@@ -161,9 +169,9 @@ def _counts(connection: apsw.Connection, protections: Mapping[str, str]) -> Iter
 
 
 def _appended(connection: apsw.Connection, counted: Mapping[str, int], inserting: set[str], changed: int) -> None:
-    """Refuse INSERT OR REPLACE on an append-only table: SQLite neither asks about rows that it replaces nor counts
-    them, so the table has grown by less than was inserted."""
-    for name in inserting & counted.keys():
-        now = int(connection.execute(f"SELECT count(*) FROM {quote_any(name)}").get)
-        if now - counted[name] != changed:
-            raise Refused(f"{name[:60]!r} is append-only: rows would be replaced")
+    """Refuse whatever took rows from an append-only table behind the authorizer's back: SQLite neither asks about rows
+    that INSERT OR REPLACE removes nor counts them, so the table has grown by less than was inserted."""
+    for name, count in counted.items():
+        expected = count + (changed if name in inserting else 0)
+        if int(connection.execute(f"SELECT count(*) FROM {quote_any(name)}").get) != expected:
+            raise Refused(f"{name[:60]!r} is append-only: rows would be lost")

@@ -9,7 +9,7 @@ from adf_format.loops import Refused
 from adf_format.runtime.settings import guard, paths
 from adf_format.runtime.tools import protections
 from adf_format.runtime.tools.inputs import flag, inputs, text
-from adf_format.runtime.tools.protocol import Call, Tool, ToolResult
+from adf_format.runtime.tools.protocol import Call, EndTurn, Tool, ToolResult
 
 if TYPE_CHECKING:
     from adf_format.runtime.host import Host
@@ -36,7 +36,8 @@ async def run(call: Call, host: Host) -> ToolResult:
 
     await host.edit_config(edit)
     shown = "removed" if removes else javascript_json(call.input["value"], exact=True)
-    return ToolResult(f"{path}: {shown if len(shown) <= 200 else f'{shown[:200]}…'}")
+    told = f"{path}: {shown if len(shown) <= 200 else f'{shown[:200]}…'}"
+    return ToolResult(told, effect=EndTurn(call.input["value"]) if path == "state" else None)
 
 
 def _denial(config: dict[str, Any], given: Any) -> guard.Denial | None:

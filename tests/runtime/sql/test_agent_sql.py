@@ -287,6 +287,51 @@ def test_an_append_only_table_loses_and_changes_no_row(store: Store, sql: str) -
     assert read(store, "SELECT text FROM local_diary ORDER BY id").rows == [["one"], ["two"]]
 
 
+@pytest.mark.parametrize("action", ["CASCADE", "SET NULL"])
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM local_bed", "UPDATE local_bed SET id = 9", "REPLACE INTO local_bed VALUES (1)"]
+)
+def test_no_reference_reaches_into_an_append_only_table(store: Store, action: str, sql: str) -> None:
+    change(store, "CREATE TABLE local_bed (id INTEGER PRIMARY KEY)")
+    change(store, "INSERT INTO local_bed VALUES (1)")
+    reference = f"REFERENCES local_bed(id) ON DELETE {action} ON UPDATE {action}"
+    protected = {"local_kept": "append_only"}
+    change(store, f"CREATE TABLE local_kept (x, bed {reference})", protected=protected)
+    change(store, "INSERT INTO local_kept VALUES (1, 1)", protected=protected)
+    with contextlib.suppress(Refused):
+        change(store, sql, protected=protected)
+    assert read(store, "SELECT * FROM local_kept").rows == [[1, 1]]
+
+
+def test_a_conflict_that_rolls_back_leaves_everything_as_it_was(store: Store) -> None:
+    before = fingerprint(store)
+    with pytest.raises(Refused, match="UNIQUE"):
+        change(store, "INSERT OR ROLLBACK INTO local_plants (name) VALUES ('new'), ('rose')")
+    assert store.connection.get_autocommit()
+    assert len(read(store, "SELECT * FROM local_plants").rows) == 2
+    assert fingerprint(store) == before
+
+
+def test_a_table_whose_own_conflicts_replace_is_append_only_all_the_same(store: Store) -> None:
+    protected = {"local_kept": "append_only"}
+    change(store, "CREATE TABLE local_kept (x UNIQUE ON CONFLICT REPLACE, y)", protected=protected)
+    change(store, "INSERT INTO local_kept VALUES (1, 'a')", protected=protected)
+    with pytest.raises(Refused, match="append-only"):
+        change(store, "INSERT INTO local_kept VALUES (1, 'b')", protected=protected)
+    assert read(store, "SELECT * FROM local_kept").rows == [[1, "a"]]
+
+
+def test_a_name_for_authorized_code_is_not_taken_by_a_rename(store: Store) -> None:
+    with pytest.raises(Refused, match="authorized code"):
+        change(store, "ALTER TABLE local_plants RENAME TO local_Safe", protected={"local_safe": "authorized"})
+    assert len(read(store, "SELECT * FROM local_plants").rows) == 2
+
+
+def test_rows_may_come_from_json(store: Store) -> None:
+    sql = "INSERT INTO local_plants (name) SELECT value FROM json_each(?)"
+    assert change(store, sql, '["ivy", "oak"]').changes == 2
+
+
 def test_an_append_only_table_grows_and_other_tables_are_free(store: Store) -> None:
     assert change(store, "INSERT INTO local_diary (text) VALUES ('three')", protected=APPEND).changes == 1
     assert change(store, "INSERT OR IGNORE INTO local_diary (text) VALUES ('three')", protected=APPEND).changes == 0

@@ -189,6 +189,20 @@ def test_messages_are_listed_read_marked_and_deleted_without_an_audit_row(tmp_pa
     table(tmp_path, scenario, context={"audit": ALL})
 
 
+def test_a_message_whose_columns_are_no_json_is_read_as_it_is(tmp_path: Path) -> None:
+    async def scenario(at: Table) -> None:
+        number = await receive(at.agent, message(payload={"attachments": [attachment("a.md")]}))
+        assert (await at.json("msg_read", {"id": number}))["attachments"][0]["filename"] == "a.md"
+        at.sql("UPDATE adf_inbox SET meta = '{'")
+        assert (await at.json("msg_read", {"id": number}))["meta"] == "{"
+        await at.ok("msg_delete", {"ids": [number]})
+        await at.ok("msg_send", {"to": PEER, "content": "x"})
+        (sent,) = (await at.json("msg_list", {"box": "outbox"}))["messages"]
+        assert (await at.json("msg_read", {"box": "outbox", "id": sent["id"]}))["status"] == "pending"
+
+    table(tmp_path, scenario)
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -130,6 +130,16 @@ def test_loop_120_loops_that_are_locked_are_changed_by_no_tool(tmp_path: Path) -
     table(tmp_path, scenario, approves=False, locked_fields=["loops"])
 
 
+def test_a_state_that_is_set_as_a_setting_ends_the_turn_like_any_other(tmp_path: Path) -> None:
+    async def scenario(at: Table) -> None:
+        result = await at.call("sys_update_config", {"path": "state", "value": "hibernate"})
+        assert (result.is_error, result.effect) == (False, EndTurn("hibernate"))
+        assert "is one of" in await at.refused("sys_update_config", {"path": "state", "value": "suspended"})
+        assert (await at.call("sys_update_config", {"path": "icon", "value": "x"})).effect is None
+
+    table(tmp_path, scenario)
+
+
 def test_sys_update_config_is_never_an_inner_loops(tmp_path: Path) -> None:
     async def scenario(at: Table) -> None:
         assert "no tool" in await at.refused("sys_update_config", {"path": "icon", "value": "x"}, "gardener")
@@ -173,6 +183,49 @@ def test_a_question_that_is_withdrawn_leaves_a_cancelled_task(tmp_path: Path) ->
         with pytest.raises(asyncio.CancelledError):
             await task
         assert at.tasks()[0][1] == "cancelled"
+
+    table(tmp_path, scenario)
+
+
+def test_a_restricted_call_whose_turn_is_stopped_leaves_a_cancelled_task(tmp_path: Path) -> None:
+    async def scenario(at: Table) -> None:
+        at.agent.save_config(_restricting("ask"))
+
+        async def ask(**_: Any) -> str:
+            await asyncio.get_running_loop().create_future()
+            return "never"
+
+        at.owner.ask = ask  # type: ignore[method-assign]
+        task = asyncio.create_task(at.call("ask", {"question": "what?"}))
+        await at.turn_of_events()
+        assert at.tasks()[0][1] == "running"
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert at.tasks()[0][1] == "cancelled"
+
+    table(tmp_path, scenario)
+
+
+def test_loop_056_a_restricted_tool_that_reached_a_loop_is_answered_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(at: Table) -> None:
+        at.agent.save_config(_restricting("fs_write"))
+        assert "no tool" in await at.refused("fs_write", {"path": "x", "content": "y"}, "gardener")
+        monkeypatch.setattr(at.agent, "effective", lambda _: at.agent.config)
+        assert "approval" in await at.refused("fs_write", {"path": "x", "content": "y"}, "gardener")
+        assert (at.owner.asked, at.tasks()) == ([], [])
+
+    table(tmp_path, scenario)
+
+
+def test_a_timer_whose_schedule_cannot_be_read_is_listed_as_it_is(tmp_path: Path) -> None:
+    async def scenario(at: Table) -> None:
+        await at.ok("sys_set_timer", {"schedule": SOON, **AGENT})
+        at.sql("UPDATE adf_timers SET schedule_json = '{'")
+        assert (await at.json("sys_list_timers"))[0]["schedule"] == "{"
+        await at.ok("sys_delete_timer", {"id": 1})
 
     table(tmp_path, scenario)
 
