@@ -75,7 +75,7 @@ def step(folder: Path, rounds: int) -> float:
     content = javascript_json(BLOCKS)
     bare, made = [], []
     for number in range(rounds):
-        bare.append(timed(lambda at=number: connection.execute(INSERT, ("user", content, at, "other"))))
+        bare.append(timed(lambda at=number: connection.execute(INSERT, ("user", content, at, "other"))))  # type: ignore[misc]
         made.append(timed(lambda: context.append("user", BLOCKS)))
     runtime.store.close()
     return statistics.median(made) / statistics.median(bare)
@@ -121,9 +121,9 @@ def clear(folder: Path, rounds: int) -> float:
     for number in range(rounds):
         runtime = agent(folder / f"clear{number}.adf")
         _fill(runtime, "l0", 10_000)
-        spent = timed(lambda runtime=runtime: asyncio.run(runtime.clear("l0")))
+        spent = timed(lambda runtime=runtime: asyncio.run(runtime.clear("l0")))  # type: ignore[misc]
         text = decompress_all(Blob(runtime.store.connection, "adf_audit", "data", 1), limit_bytes=1 << 28)
-        ratios.append(spent / timed(lambda text=text: brotli.compress(text, quality=5, lgwin=22)))
+        ratios.append(spent / timed(lambda text=text: brotli.compress(text, quality=5, lgwin=22)))  # type: ignore[misc]
         runtime.store.close()
     return statistics.median(ratios)
 
@@ -158,7 +158,7 @@ def start(folder: Path, rounds: int) -> tuple[float, float]:
     for _ in range(rounds):
         for name, path in paths.items():
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            spent[name].append(timed(lambda path=path: asyncio.run(_started(path))))
+            spent[name].append(timed(lambda path=path: asyncio.run(_started(path))))  # type: ignore[misc]
             peaks[name] = max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
             gc.collect()
     ratio = statistics.median(spent["both"]) / statistics.median(spent["live"])
