@@ -17,7 +17,6 @@ from adf_format.validation.faults import failed, guarded
 
 MANY = 64  # rows that are decoded and shown together
 HEAVY = 1 << 20  # characters of text after which a group is full
-SLIGHT = 4 * HEAVY // MANY  # bytes of a file whose groups need not be weighed: no value is longer than the file
 SIZES_ONLY = {"adf_files": ("content",), "adf_audit": ("data",)}
 
 
@@ -97,8 +96,7 @@ def _enter(context: Context, columns: Columns, visits: list[Visit]) -> Iterator[
 
 def _batches(context: Context, plan: Plan, found: Iterable[rows.Row]) -> Iterator[Batch]:
     """Yield the rows in groups of bounded size; what was fetched before an error is still handed out."""
-    source = context.container.source
-    heavy = plan.heavy if source.page_count * source.page_size > SLIGHT else ()
+    heavy = plan.heavy
     group: list[rows.Row] = []
     weight = 0
     try:
