@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from adf_format import __version__
+from adf_format.cli.lazy import LazyGroup
 from adf_format.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_UNREADABLE, EXIT_USAGE, AdfError
 from adf_format.terminal import visible
 
@@ -61,41 +62,9 @@ Completion for bash (zsh and fish alike):
 """
 
 
-class LazyGroup(click.Group):
-    """A group that knows the names and one-line texts of its commands without importing them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names of all commands, in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        from importlib import import_module
-
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the table of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the arguments name; a typing error is answered with the nearest name."""
-        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from adf_format.cli.options import nearest
-
-            raise click.UsageError(f"no command {args[0]!r}{nearest(args[0], COMMANDS)}", ctx)
-        return super().resolve_command(ctx, args)
-
-
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     invoke_without_command=True,
     no_args_is_help=True,
     epilog=EPILOG,

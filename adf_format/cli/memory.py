@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from datetime import datetime, tzinfo
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adf_format.cli.options import nearest
+from adf_format.cli.lazy import LazyGroup
 from adf_format.errors import MissingFileError, UsageError
 
 _HERE = "adf_format.cli.memory_"
@@ -46,30 +45,7 @@ Exit codes: 0 done; 1 a verdict of "no", and nothing was written; 2 wrong usage;
 """
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported when they are invoked."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names, in the order of a day's work."""
-        return list(SUBCOMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command; a typing error is answered with the nearest name."""
-        if cmd_name not in SUBCOMMANDS:
-            if ctx.resilient_parsing:
-                return None
-            raise click.UsageError(f"no command {cmd_name!r}{nearest(cmd_name, SUBCOMMANDS)}", ctx)
-        module, _, name = SUBCOMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the table of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in SUBCOMMANDS.items()])
-
-
-@click.command(cls=Lazy, help=HELP, no_args_is_help=True)
+@click.group(cls=LazyGroup, table=SUBCOMMANDS, help=HELP, no_args_is_help=True)
 def memory() -> None:
     """Group of the commands on memory."""
 

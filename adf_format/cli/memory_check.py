@@ -99,17 +99,12 @@ def _options(selected: tuple[str, ...], ignored: tuple[str, ...], *, strict: boo
 def _reports(roots: Sequence[str], options: Options, clock: Clock) -> Iterator[FileReport]:
     from adf_format.memory.lint.workspace import Moment, check_workspace
 
+    moment = Moment(clock(), clock.where)
     for root in roots:
         if is_agent(root):
-            yield _of_memory(validate_file(root, options))
+            yield validate_file(root, replace(options, today=moment.today))
         else:
-            yield check_workspace(Path(root), Moment(clock(), clock.where), options)
-
-
-def _of_memory(report: FileReport) -> FileReport:
-    """Leave out of `not_checked` what is no matter of memory."""
-    mine = [entry for entry in report.stats.not_checked if "mind" in entry["what"] or "memory" in entry["what"]]
-    return replace(report, stats=replace(report.stats, not_checked=mine))
+            yield check_workspace(Path(root), moment, options)
 
 
 def _code(report: FileReport, run: Any) -> int:

@@ -58,9 +58,11 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be read.
 @click.option("--since", metavar="TIME", help="Leave out earlier rows: a date, a time (UTC unless said), or epoch ms.")
 @click.option("--until", metavar="TIME", help="Leave out later rows.")
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(0),
+    "--limit",
+    metavar="N",
+    type=click.IntRange(0),
     help=f"The last N rows of each loop, 0 for all; {ROWS:,} in a page, all in a folder, unless given.",
-)  # fmt: skip
+)
 @click.option(
     "--rows",
     "rows_of_page",
@@ -73,9 +75,17 @@ Exit codes: 0 done; 2 wrong usage; 3 the file could not be read.
 @click.option("--text", is_flag=True, help="A transcript for the terminal, through a pager, in place of a page.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 def view(
-    path: str, output: str | None, open_: bool, loops: tuple[str, ...], since: str | None, until: str | None,
-    limit: int | None, rows_of_page: int, text: bool, quiet: bool,
-) -> int:  # fmt: skip
+    path: str,
+    output: str | None,
+    open_: bool,
+    loops: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    limit: int | None,
+    rows_of_page: int,
+    text: bool,
+    quiet: bool,
+) -> int:
     """Write the page, or the folder."""
     if output is None and not text:
         raise UsageError("where should the page go?", hint="give -o agent.html, or --text for the terminal")

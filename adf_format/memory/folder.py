@@ -12,12 +12,10 @@ from typing import Literal, NamedTuple, Protocol
 from adf_format.errors import UsageError
 from adf_format.memory import writing
 from adf_format.memory.agentfiles import AgentFiles
+from adf_format.memory.paths import ACTIVE, CHANNELS, MEMORY, STATE, TASKS
 from adf_format.memory.places import inside
 from adf_format.memory.zone import day_of
 
-MEMORY, ACTIVE, TASKS = "MEMORY.md", "memory/active_context.md", "memory/pending_tasks.json"
-STATE, OLD_STATE = "memory/distillation-state.json", "memory/heartbeat-state.json"
-CHANNELS = "memory/channel_context"
 Role = Literal["long_term", "active_context", "daily", "channel", "tasks", "state", "other"]
 _ROLES: dict[str, Role] = {MEMORY: "long_term", ACTIVE: "active_context", TASKS: "tasks", STATE: "state"}
 

@@ -12,11 +12,11 @@ from adf_format.config.access import section
 from adf_format.memory import injection
 from adf_format.memory.agentfiles import AgentFiles
 from adf_format.memory.folder import Imported
+from adf_format.memory.frontmatter import values_of
 from adf_format.memory.pack import tokens
 from adf_format.memory.placing import outline
 from adf_format.memory.status import status
 from adf_format.memory.transfer.manifest import PATH, PREFIX, parse
-from adf_format.memory.transfer.retold import frontmatter
 
 INDEX, LOG = "mind.md", "mind/log.md"
 _LINK = re.compile(r"\]\(adf-file://([^()\s]+)\)")
@@ -74,7 +74,7 @@ def _file(files: AgentFiles, path: str) -> dict[str, Any]:
 
 def _page(files: AgentFiles, path: str, linked: bool) -> dict[str, Any]:
     text = _text(files, path)
-    facts = frontmatter(text)
+    facts = values_of(text)
     sources = facts.get("sources")
     return {
         "slug": path.removeprefix("mind/").removesuffix(".md"),

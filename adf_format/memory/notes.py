@@ -9,8 +9,9 @@ from pathlib import Path
 
 from adf_format.errors import UnreadableError, UsageError
 from adf_format.memory import writing
-from adf_format.memory.folder import CHANNELS, channel_file
+from adf_format.memory.folder import channel_file
 from adf_format.memory.guard import refuse_secrets
+from adf_format.memory.paths import CHANNELS
 from adf_format.memory.places import inside, make_folder
 from adf_format.memory.placing import BOM, append_to_section, bullet, outline, text_of
 

@@ -14,8 +14,9 @@ from typing import Any
 from adf_format.errors import AdfError
 from adf_format.memory.distill import state
 from adf_format.memory.distill.due import DEFAULTS, Thresholds, due
-from adf_format.memory.folder import ACTIVE, TASKS, Folder, Known, Workspace
+from adf_format.memory.folder import Folder, Known, Workspace
 from adf_format.memory.pack import Request, build
+from adf_format.memory.paths import ACTIVE, TASKS
 from adf_format.memory.tasks import STATUSES, Tracker
 from adf_format.memory.zone import stamp
 

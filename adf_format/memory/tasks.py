@@ -13,8 +13,8 @@ from typing import Any
 from adf_format.errors import JsonTextError, UnreadableError, UsageError
 from adf_format.jsontext import decode
 from adf_format.memory import splice, writing
-from adf_format.memory.folder import TASKS
 from adf_format.memory.guard import refuse_secrets
+from adf_format.memory.paths import TASKS
 from adf_format.memory.places import inside, make_folder
 from adf_format.memory.placing import BOM, text_of
 from adf_format.memory.zone import parse, stamp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, Protocol
@@ -42,6 +43,7 @@ class Context:
 
     :ivar stored: the storage version written in the file, None if it is missing or not a number
     :ivar version: the described version whose rules are applied (the nearest one, for older and newer files)
+    :ivar today: the day it is
     :ivar faults: internal errors of checks, one sentence each
     :ivar waiting: what runs beside the other checks, as `(what, finish, give up)`
     """
@@ -53,6 +55,7 @@ class Context:
     collector: Collector
     stats: Stats
     depth: Depth = Depth.DEFAULT
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
     faults: list[str] = field(default_factory=list)
     waiting: list[tuple[str, Callable[[], None], Callable[[], None]]] = field(default_factory=list)
 

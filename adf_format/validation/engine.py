@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache, partial
 from pathlib import Path
 
@@ -38,12 +39,14 @@ class Options:
 
     :ivar wanted: ids of the rules asked for, None for all
     :ivar deadline: seconds for one file, None for no limit
+    :ivar today: the day it is, for what goes out of date; None for that of the clock, in UTC
     """
 
     depth: Depth = Depth.DEFAULT
     wanted: frozenset[str] | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
     deadline: float | None = 300.0
+    today: date | None = None
 
 
 def validate_file(path: str | Path, options: Options = Options()) -> FileReport:
@@ -92,6 +95,8 @@ def _validate(container: Container, options: Options, report: FileReport) -> Non
         stats=report.stats,
         depth=options.depth,
     )
+    if options.today is not None:
+        context.today = options.today
     try:
         run(context)
     finally:

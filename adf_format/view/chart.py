@@ -27,9 +27,15 @@ def tokens(view: View) -> Safe | None:
     marks = [_mark(when, points[0][0], usage.width) for when in view.index.compactions]
     width = len(points)
     drawing = el(
-        "svg", _lines(width), bars, marks, viewBox=f"0 0 {width} {HEIGHT}", preserveAspectRatio="none",
-        role="img", aria_label=_told(usage, len(view.index.compactions)),
-    )  # fmt: skip
+        "svg",
+        _lines(width),
+        bars,
+        marks,
+        viewBox=f"0 0 {width} {HEIGHT}",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=_told(usage, len(view.index.compactions)),
+    )
     scale = el(
         "div", el("span", short(top)), el("span", short(top // 2)), el("span", "0"), class_="ys", aria_hidden="true"
     )

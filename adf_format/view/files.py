@@ -120,9 +120,10 @@ def _deleted(view: View, page: Page, budget: Budget) -> None:
         for row in rows[-ARCHIVED:]:
             archived = next(_archived(view, row), None)
             head = html(
-                icon("file"), el("b", first_line(archived.path if archived else row.ref or "?", 200), class_="name"),
+                icon("file"),
+                el("b", first_line(archived.path if archived else row.ref or "?", 200), class_="name"),
                 el("span", f"deleted {moment(row.created_at)} · snapshot {row.id}", class_="arg"),
-            )  # fmt: skip
+            )
             fits = archived is not None and budget.take(len(archived.content))
             body = (
                 _content(view, archived.path, archived.content)

@@ -80,9 +80,10 @@ def head(title: str) -> Safe:
         el("title", title),
     )
     return html(
-        Safe('<!DOCTYPE html>\n<html lang="en" class="nojs"><head>'), metas,
+        Safe('<!DOCTYPE html>\n<html lang="en" class="nojs"><head>'),
+        metas,
         Safe(f"<style>{asset('view.css')}</style><script>{HEAD_SCRIPT}</script></head>\n"),
-    )  # fmt: skip
+    )
 
 
 @cache

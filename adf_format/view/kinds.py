@@ -18,7 +18,8 @@ _CONTEXT = re.compile(r"\[Context: ([^\]\n|]{1,200})((?: \| [^\]\n]{0,300})?)\] 
 _DELIVERY = re.compile(r"\[from loop:([^\]\n]{1,200})\] ?")
 _SUMMARY = re.compile(r"\[Loop Compacted(?:, audited)?\] ?")
 _TRIGGER = re.compile(
-    r"\[(Inbox notification|Timer|Trigger|File change|Task|Scheduled|Wake|Message Received|on_[a-z_]+)\b[^\]\n]{0,200}\]"  # noqa: E501
+    r"\[(Inbox notification|Timer|Trigger|File change|Task|Scheduled|Wake|Message Received|on_[a-z_]+)\b"
+    r"[^\]\n]{0,200}\]"
     r"|\[Event: [^\]\n]{0,200}\]",
     re.IGNORECASE,
 )

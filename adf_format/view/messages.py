@@ -82,9 +82,14 @@ def _message(view: View, when: int, box: str, row: Row) -> Safe:
     marks = [el("span", status, class_=f"tag {'unread' if status in ('unread', 'pending') else ''}")] if status else []
     marks += [el("span", f"HTTP {code}", class_="tag")] if code is not None and code >= 300 else []
     head = el(
-        "div", icon("in" if inward else "out"), el("span", "from " if inward else "to "), el("b", _short(who) or "?"),
-        time(when), marks, class_="from",
-    )  # fmt: skip
+        "div",
+        icon("in" if inward else "out"),
+        el("span", "from " if inward else "to "),
+        el("b", _short(who) or "?"),
+        time(when),
+        marks,
+        class_="from",
+    )
     files = _attachments(view, parsed(row.get("attachments")))
     content = shown(row.get("content"))
     body = plain(content, view.targets, TEXT) if content else notice("no text")

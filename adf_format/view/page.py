@@ -26,9 +26,15 @@ SECTIONS = (
     ("log", "Log"),
 )
 KINDS = (
-    ("owner", "Owner"), ("agent", "Agent"), ("delivery", "Between loops"), ("context", "Context"), ("trigger", "Triggers"),  # noqa: E501
-    ("summary", "Compactions"), ("task", "Tasks"), ("system", "Notices and log"),
-)  # fmt: skip
+    ("owner", "Owner"),
+    ("agent", "Agent"),
+    ("delivery", "Between loops"),
+    ("context", "Context"),
+    ("trigger", "Triggers"),
+    ("summary", "Compactions"),
+    ("task", "Tasks"),
+    ("system", "Notices and log"),
+)
 
 
 def whole(view: View, stories: dict[str, Story], sink: Sink) -> None:
@@ -87,11 +93,13 @@ class _body:  # noqa: N801
             title="Light or dark",
         )
         self._page.write(
-            frame.head(self._title), Safe("<body>"), frame.symbols(),
+            frame.head(self._title),
+            Safe("<body>"),
+            frame.symbols(),
             el("a", "Skip to the content", href=here("main"), class_="skip"),
             el("header", el("a", who, href=home, class_="brand"), self._nav, theme, class_="top"),
             Safe('<main id="main" tabindex="-1">\n'),
-        )  # fmt: skip
+        )
 
     def __exit__(self, *_: object) -> None:
         source = (
@@ -127,12 +135,24 @@ def _nav_link(words: str, anchor: str, page: str) -> Safe:
     return el("a", words, href=here(anchor, page))
 
 
+def _tab_class(view: View, name: str) -> str:
+    ended = " ended" if roster.state_of(view, name) == "deleted" else ""
+    return f"tab {identity(name).css}{ended}"
+
+
 def _tabs(view: View) -> Safe:
     tabs = [
-        el("a", shape(identity(name).shape), el("span", name[:40]), el("span", f"{view.index.loops[name].rows:,}", class_="count"),  # noqa: E501
-           href=here(loop_id(name)), class_=f"tab {identity(name).css}{' ended' if roster.state_of(view, name) == 'deleted' else ''}", id=f"tab-{loop_id(name)}")  # noqa: E501
+        el(
+            "a",
+            shape(identity(name).shape),
+            el("span", name[:40]),
+            el("span", f"{view.index.loops[name].rows:,}", class_="count"),
+            href=here(loop_id(name)),
+            class_=_tab_class(view, name),
+            id=f"tab-{loop_id(name)}",
+        )
         for name in view.loops
-    ]  # fmt: skip
+    ]
     return el("div", tabs, class_="tabs") if len(tabs) > 1 else Safe("")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from adf_format.config.access import texts
 from adf_format.config.loops import declared
-from adf_format.config.tools import enabled, restriction
+from adf_format.config.tools import enabled
 from adf_format.history.model import MAIN
+from adf_format.loops.derive import effective_tools, find
 from adf_format.view.colors import identity
 from adf_format.view.context import View
 from adf_format.view.html import Safe, el, html
@@ -16,8 +16,6 @@ from adf_format.view.pieces import first_line, shape
 from adf_format.view.words import counted, short
 
 TOOLS = 64
-DEFAULT_ON = ("loop_compact", "loop_clear")  # LOOP-039
-PROHIBITED = frozenset({"sys_update_config", "loop_manage", "sys_create_adf"})
 
 
 def order(config: dict[str, Any], known: list[str]) -> list[str]:
@@ -26,22 +24,9 @@ def order(config: dict[str, Any], known: list[str]) -> list[str]:
     return [*dict.fromkeys(name for name in first if name in known), *(name for name in known if name not in first)]
 
 
-def effective_tools(config: dict[str, Any], loop: str) -> list[str]:
-    """Return the tools that a loop really has: what it asks for, as far as the agent may give it (LOOP-034, LOOP-039)."""  # noqa: E501
-    given, restricted = enabled(config), restriction(config)
-    if loop == MAIN:
-        return sorted(given)
-    asked = next((one for _, name, one in declared(config) if name == loop), {})
-    tools = [
-        name for _, name in texts(asked, "tools") if name in given and name not in PROHIBITED and not restricted(name)
-    ]
-    named = (
-        {tool.get("name") for tool in config.get("tools", ()) if isinstance(tool, dict)}
-        if isinstance(config.get("tools"), list)
-        else set()
-    )
-    tools += [name for name in DEFAULT_ON if not restricted(name) and (name in given or name not in named)]
-    return list(dict.fromkeys(tools))
+def tools_of(config: dict[str, Any], loop: str) -> list[str]:
+    """Return the tools that a loop really has (LOOP-034, LOOP-039); `main` has what the agent enables."""
+    return sorted(enabled(config)) if loop == MAIN else effective_tools(config, find(config, loop) or {})
 
 
 def state_of(view: View, loop: str) -> str:
@@ -66,11 +51,15 @@ def _card(view: View, loop: str) -> Safe:
     marks = [el("span", state, class_=f"tag state-{state.replace(' ', '-')}")]
     marks += [el("span", word, class_="tag") for word in ("autostart", "autonomous") if one.get(word) is True]
     name = el("a", shape(look.shape), loop, href=_address(view, loop), class_="who")
-    tools = effective_tools(view.agent.config, loop)
+    tools = tools_of(view.agent.config, loop)
     return el(
-        "li", el("h4", name, marks), el("p", goal(view, loop), class_="goal", dir="auto"),
-        _numbers(view, loop), _tools(tools) if state in ("enabled", "disabled", "always on") else None, class_=f"loop {look.css}",  # noqa: E501
-    )  # fmt: skip
+        "li",
+        el("h4", name, marks),
+        el("p", goal(view, loop), class_="goal", dir="auto"),
+        _numbers(view, loop),
+        _tools(tools) if state in ("enabled", "disabled", "always on") else None,
+        class_=f"loop {look.css}",
+    )
 
 
 def _address(view: View, loop: str) -> Any:

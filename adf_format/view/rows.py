@@ -58,10 +58,15 @@ class Rows:
         names = " ".join(dict.fromkeys(tools.name_of(one) for one in calls))
         failed = any(one.failed for one in results.values()) or _has_error(entry.content)
         return el(
-            "li", self._gutter(item), el("div", body, class_="body"), class_=f"row k-{said.kind}",
+            "li",
+            self._gutter(item),
+            el("div", body, class_="body"),
+            class_=f"row k-{said.kind}",
             id=self._view.anchor(self._loop, entry.seq),
-            data_kind=kind, data_tools=names or None, data_failed=failed or None,
-        )  # fmt: skip
+            data_kind=kind,
+            data_tools=names or None,
+            data_failed=failed or None,
+        )
 
     def _gutter(self, item: Item) -> Safe:
         entry = item.place.entry

@@ -113,9 +113,12 @@ def task_card(row: Row) -> Safe:
     )
     waits = status == "pending_approval"
     head = html(
-        icon("hand" if waits else "task"), el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),  # noqa: E501
-        tool, el("span", hint, class_="arg"), time(number(row.get("created_at"))),
-    )  # fmt: skip
+        icon("hand" if waits else "task"),
+        el("span", "waits for approval" if waits else status, class_=f"tag s-{_css(status)}"),
+        tool,
+        el("span", hint, class_="arg"),
+        time(number(row.get("created_at"))),
+    )
     return details(head, _task_body(row, args), class_=f"chip task{' waits' if waits else ''}")
 
 

@@ -135,9 +135,13 @@ def _delivery(
     wakes = isinstance(block.get("input"), dict) and block["input"].get("wake") is True
     head = el(
         "div",
-        icon("send"), "to ", el("b", shape(look.shape), target[:NAME], class_=f"who {look.css}"),
-        el("span", "wakes it", class_="tag") if wakes else None, link, class_="from",
-    )  # fmt: skip
+        icon("send"),
+        "to ",
+        el("b", shape(look.shape), target[:NAME], class_=f"who {look.css}"),
+        el("span", "wakes it", class_="tag") if wakes else None,
+        link,
+        class_="from",
+    )
     body = el("div", view.markdown(message), class_="md", dir="auto")
     more = details("the call", _input(block), _output(result), class_="quiet")
     return el("div", head, body, more, class_=f"card sent {look.css}")

@@ -130,13 +130,15 @@ class Transcript:
         problems = [one.message for one in fold.checked.problems]
         span = interval(fold.seqs.lowest or 0, fold.seqs.highest or 0) if fold.seqs else "no rows of its own"
         head = html(
-            icon("fold"), el("b", f"{counted(shown, 'archived row')}"), el("span", span, class_="span"),
+            icon("fold"),
+            el("b", f"{counted(shown, 'archived row')}"),
+            el("span", span, class_="span"),
             el("span", f"snapshot {row.id}", class_="tag"),
             el("span", "archived ", time(row.created_at), class_="arg") if row.created_at is not None else None,
             el("span", f"{shown:,} of {fold.rows:,} here", class_="tag") if shown < fold.rows else None,
             el("span", f"{fold.elsewhere:,} more are shown elsewhere", class_="arg") if fold.elsewhere else None,
             el("span", icon("alert"), "; ".join(problems), class_="bad") if problems else None,
-        )  # fmt: skip
+        )
         page.write(
             Safe(f'<li class="fold" id="fold-{row.id}"><details><summary>'), head, Safe('</summary><ol class="rows">')
         )

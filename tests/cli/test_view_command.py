@@ -139,5 +139,8 @@ def test_inspect_on_a_terminal_lets_no_escape_through(agent: Path) -> None:
 
 
 def test_rich_is_imported_only_where_somebody_looks(agent: Path) -> None:
-    code = f"import sys; from adf_format.cli.main import run; run(['inspect', {str(agent)!r}, '--format', 'json']); sys.exit('rich' in sys.modules)"  # noqa: E501
+    code = (
+        "import sys; from adf_format.cli.main import run;"
+        f" run(['inspect', {str(agent)!r}, '--format', 'json']); sys.exit('rich' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 
 from adf_format import sample
 from adf_format.cli.main import run
-from adf_format.memory.lint import ON_MINDS, ON_WORKSPACES, frontmatter, secrecy
+from adf_format.memory import frontmatter
+from adf_format.memory.lint import ON_MINDS, ON_WORKSPACES, examples, secrecy
 from adf_format.memory.lint.document import Document
 from adf_format.memory.lint.index import target_of
 from adf_format.memory.lint.workspace import Moment, check_workspace
 from adf_format.schemas import checker
 from adf_format.validation.context import Depth
 from adf_format.validation.engine import Options, validate_file
-from adf_format.validation.rule import Rule, all_rules
+from adf_format.validation.rule import Example, Rule, all_rules
 
 NOW = datetime(2026, 4, 10, 12, tzinfo=UTC)
 MOMENT = Moment(NOW, UTC)
@@ -104,6 +105,34 @@ def test_an_agent_is_checked_by_the_rules_on_memory_alone(tmp_path: Path, capsys
     assert [one.rule for one in validate_file(path, Options(Depth.DEEP)).findings] == ["ADF934"]
     assert validate_file(path).findings == []
     assert command(tmp_path / "none.adf") == 3
+
+
+def test_the_time_that_is_given_counts_for_an_agent_too(tmp_path: Path) -> None:
+    """A page that goes stale on the day before `--now` is stale, whatever the clock says."""
+    path = tmp_path / "a.adf"
+    change = examples.page(examples.lesson("stale_after: 2026-04-09\nsources: [https://example.org]"))
+    sample.example(path, Example(change))
+    assert command(path, "--select", "ADF940", "--fail-on", "warning") == 1
+    assert run(["memory", "check", str(path), "--select", "ADF940", "--fail-on", "warning", "--now", "2026-04-09"]) == 0
+
+
+def test_an_agent_without_files_is_not_said_to_be_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.adf"
+    sample.example(path, Example("DROP TABLE adf_files"))
+    command(path, "--format", "json")
+    document = json.loads(capsys.readouterr().out)
+    missing = {"what": "files of memory", "why": "the table adf_files is missing"}
+    assert missing in document["files"][0]["stats"]["not_checked"]
+
+
+def test_aliases_in_a_page_cannot_make_a_status_endless(tmp_path: Path) -> None:
+    """Ten levels of ten aliases are a thousand characters in a page, and gigabytes once they are written out."""
+    levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10) if n else 'x'}]" for n in range(11)]
+    text = "---\n" + "\n".join(levels) + "\ntype: *a10\n---\n# Beds\n"
+    path = tmp_path / "a.adf"
+    sample.example(path, Example(examples.page(text)))
+    assert frontmatter.values_of(text) == {}
+    assert run(["memory", "status", str(path), "-o", str(tmp_path / "out")]) == 0
 
 
 def test_a_folder_without_a_memory_says_so(tmp_path: Path) -> None:

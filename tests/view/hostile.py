@@ -64,13 +64,16 @@ def poison(connection: apsw.Connection) -> None:
     )
     _config(connection)
     for seq, role, content, loop in (
-        (100, "assistant", BLOCKS, "main"), (101, "user", RESULTS, "main"), (102, "user", json.dumps([{"type": "text", "text": ALL}]), "main"),  # noqa: E501
+        (100, "assistant", BLOCKS, "main"),
+        (101, "user", RESULTS, "main"),
+        (102, "user", json.dumps([{"type": "text", "text": ALL}]), "main"),
         (103, "user", json.dumps([{"type": "text", "text": f"[Context: {RUNS[0]}] {ALL}"}]), "main"),
         (104, "user", json.dumps([{"type": "text", "text": f"[from loop:{RUNS[1]}] {ALL}"}]), "main"),
         (105, "user", json.dumps([{"type": "text", "text": f"[Loop Compacted] {ALL}"}]), "main"),
-        (106, "user", f"not json {ALL}", "main"), (107, RUNS[0], BLOCKS, RUNS[0] + LIES.replace("\x00", "")),
+        (106, "user", f"not json {ALL}", "main"),
+        (107, RUNS[0], BLOCKS, RUNS[0] + LIES.replace("\x00", "")),
         (108, "user", json.dumps([{"type": "text", "text": f"[System notice: {ALL}"}]), "gardener"),
-    ):  # fmt: skip
+    ):
         connection.execute(
             "INSERT INTO adf_loop (seq, role, content_json, model, created_at, loop) VALUES (?, ?, ?, ?, ?, ?)",
             (seq, role, content, ALL, 1767225700000 + seq, loop),

@@ -42,9 +42,23 @@ def test_an_address_has_to_be_checked(name: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["javascript:alert(1)", " javascript:alert(1)", "JaVaScRiPt:x", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "//example.org",  # noqa: E501
-     "http:x", "https://a b", "https://a\u0000", "java\nscript:x", "https://" + "a" * 3000, "blob:x", "about:blank"],
-)  # fmt: skip
+    [
+        "javascript:alert(1)",
+        " javascript:alert(1)",
+        "JaVaScRiPt:x",
+        "data:text/html,x",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "//example.org",
+        "http:x",
+        "https://a b",
+        "https://a\u0000",
+        "java\nscript:x",
+        "https://" + "a" * 3000,
+        "blob:x",
+        "about:blank",
+    ],
+)
 def test_only_addresses_of_the_web_and_of_mail_are_links(address: str) -> None:
     assert web(address) is None
     assert Targets().address(address) is None

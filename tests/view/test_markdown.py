@@ -13,8 +13,32 @@ from adf_format.view.markdown import LONGEST, Markdown
 
 MARKDOWN = Markdown(Targets({"": SeqSet([(1, 9)])}, frozenset({"notes/plan.md", "mind/peas.md"})))
 PIECES = st.sampled_from(
-    ["<script>", "</p>", "[a](", "javascript:x", ")", "![", "]", "`", "```\n", "\n\n", "- ", "> ", "|a|\n|-|\n", "**", "_", "[S3]", "<!--", "&lt;", "#", "x", " ", "http://a.b", "\u202e"]  # noqa: E501
-)  # fmt: skip
+    [
+        "<script>",
+        "</p>",
+        "[a](",
+        "javascript:x",
+        ")",
+        "![",
+        "]",
+        "`",
+        "```\n",
+        "\n\n",
+        "- ",
+        "> ",
+        "|a|\n|-|\n",
+        "**",
+        "_",
+        "[S3]",
+        "<!--",
+        "&lt;",
+        "#",
+        "x",
+        " ",
+        "http://a.b",
+        "\u202e",
+    ]
+)
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
@@ -32,7 +56,7 @@ def test_whatever_the_text_only_our_elements_come_out(source: str) -> None:
         ("**b** _i_ `c` ~~d~~", "<strong>b</strong> <em>i</em> <code>c</code> <del>d</del>"),
         ("# T", "<h4>T</h4>"),
         ("[S3]", '<a href="#S3" class="cite">S3</a>'),
-        ("[S3; S99]", 'S99</span>]'),
+        ("[S3; S99]", "S99</span>]"),
         ("see [S1, S2]", '<a href="#S2"'),
         ("[a](adf-audit://seq/4)", '<a href="#S4"'),
         ("[p](adf-file://notes/plan.md)", '<a href="#file-'),
@@ -47,7 +71,7 @@ def test_whatever_the_text_only_our_elements_come_out(source: str) -> None:
         ("---", "<hr>"),
         ("a  \nb", "a<br>b"),
     ],
-)  # fmt: skip
+)
 def test_markdown_becomes_html(source: str, words: str) -> None:
     assert words in MARKDOWN(source)
 

@@ -45,10 +45,24 @@ def test_every_version_gives_a_well_formed_page_whose_links_lead_somewhere(tmp_p
 def test_the_parts_that_tell_the_life_of_an_agent_are_there(tmp_path: Path) -> None:
     made = page(agent(tmp_path / "a.adf"))
     for words in (
-        "Compacted once", "8 rows are no longer in the transcript", "waits for approval", "nothing to report", "6 archived rows",  # noqa: E501
-        'id="S1"', 'id="S20"', 'id="loop-drafter"', "arrived as S18", "sent in S16", "same as before", "Grace waters on Mondays",  # noqa: E501
-        "report.csv", "Only in the archive", "Deleted, kept in the archive", "as in a fresh file", "every 1 h",
-    ):  # fmt: skip
+        "Compacted once",
+        "8 rows are no longer in the transcript",
+        "waits for approval",
+        "nothing to report",
+        "6 archived rows",
+        'id="S1"',
+        'id="S20"',
+        'id="loop-drafter"',
+        "arrived as S18",
+        "sent in S16",
+        "same as before",
+        "Grace waters on Mondays",
+        "report.csv",
+        "Only in the archive",
+        "Deleted, kept in the archive",
+        "as in a fresh file",
+        "every 1 h",
+    ):
         assert words in made, words
 
 
@@ -59,7 +73,8 @@ def test_a_call_and_its_result_are_one_chip_and_the_row_of_the_result_is_found_i
 
 
 def test_errors_are_marked(tmp_path: Path) -> None:
-    change = "UPDATE adf_loop SET content_json = replace(content_json, '\"is_error\":false', '\"is_error\":true') WHERE seq = 12"  # noqa: E501
+    failed = "replace(content_json, '\"is_error\":false', '\"is_error\":true')"
+    change = f"UPDATE adf_loop SET content_json = {failed} WHERE seq = 12"
     made = page(agent(tmp_path / "a.adf", change))
     assert 'class="chip tool failed"' in made
     assert "(1 failed)" in made

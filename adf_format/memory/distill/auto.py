@@ -10,8 +10,9 @@ from typing import Any
 from adf_format.errors import UnreadableError
 from adf_format.memory.distill.commit import RefusedError
 from adf_format.memory.distill.plan import INSTRUCTIONS, MAX_CHARS, Plan
-from adf_format.memory.folder import MEMORY, Folder
+from adf_format.memory.folder import Folder
 from adf_format.memory.guard import withheld
+from adf_format.memory.paths import MEMORY
 from adf_format.models.port import Model, ModelChoice, ModelError
 
 LEAST = 0.5  # of the old text; what shrinks more was hardly pruned with care

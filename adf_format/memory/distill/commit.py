@@ -17,8 +17,9 @@ from adf_format.errors import EXIT_FINDINGS, AdfError
 from adf_format.memory import writing
 from adf_format.memory.distill import state
 from adf_format.memory.distill.plan import HISTORY, Plan
-from adf_format.memory.folder import MEMORY, STATE, Folder
+from adf_format.memory.folder import Folder
 from adf_format.memory.guard import suspects
+from adf_format.memory.paths import MEMORY, STATE
 from adf_format.memory.places import inside, make_folder
 
 KEPT = 10  # copies of `MEMORY.md`

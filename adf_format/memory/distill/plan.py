@@ -15,8 +15,9 @@ from adf_format.jsontext import decode
 from adf_format.memory import writing
 from adf_format.memory.distill import state
 from adf_format.memory.distill.due import Recorded, Unprocessed, unprocessed
-from adf_format.memory.folder import MEMORY, Folder
+from adf_format.memory.folder import Folder
 from adf_format.memory.guard import suspects
+from adf_format.memory.paths import MEMORY
 from adf_format.memory.places import inside, make_folder
 from adf_format.memory.placing import outline
 from adf_format.memory.zone import stamp

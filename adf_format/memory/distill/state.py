@@ -13,7 +13,8 @@ from adf_format.errors import JsonTextError, UnreadableError
 from adf_format.jsontext import REFUSED, decode, loads
 from adf_format.memory import splice
 from adf_format.memory.distill.due import Last, Note, Recorded
-from adf_format.memory.folder import OLD_STATE, STATE, Folder, Known, Workspace
+from adf_format.memory.folder import Folder, Known, Workspace
+from adf_format.memory.paths import OLD_STATE, STATE
 from adf_format.memory.placing import BOM, outline, text_of
 from adf_format.memory.zone import parse, stamp
 

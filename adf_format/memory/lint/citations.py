@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from adf_format import rows
 from adf_format.config.auditing import audit_policy
+from adf_format.memory.frontmatter import Frontmatter
 from adf_format.memory.lint.document import Document
 from adf_format.memory.lint.examples import lesson, page
-from adf_format.memory.lint.frontmatter import Frontmatter
 from adf_format.validation.context import Context
 from adf_format.validation.rule import Severity, rule
 

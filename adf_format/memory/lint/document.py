@@ -40,7 +40,7 @@ class Document:
     :ivar path: in the workspace or among the files of the agent
     :ivar place: what a finding says of it: `{"file"}`, or `{"table", "rowid", "column"}`
     :ivar changed: when it was changed last, an aware time, if known
-    :ivar protection: of a file of an agent
+    :ivar facts: what one check found out for the next, by name
     """
 
     path: str
@@ -48,7 +48,6 @@ class Document:
     place: dict[str, Any]
     report_to: Report
     changed: datetime | None = None
-    protection: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
     def report(self, rule: Rule, message: str, line: int | None = None, **more: Any) -> None:

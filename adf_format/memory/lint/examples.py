@@ -7,13 +7,13 @@ import re
 from datetime import datetime
 from pathlib import Path
 
+from adf_format.memory.paths import TASKS
 from adf_format.validation.rule import Example
 
 NOW = "2026-04-10T12:00:00+00:00"
 """What time it is in an example of a workspace."""
 
 TODAY = "memory/2026-04-10.md"
-ACTIVE = "memory/active_context.md"
 CONTEXT = "# Active Context\n\n## In Progress\n\n## Blocked / Waiting\n\n## Recently Completed\n"
 TIME = "2026-01-01T00:00:00.000Z"
 
@@ -47,7 +47,7 @@ def workspace(*files: tuple[str, str]) -> Example:
 
 def tasks(*items: str) -> Example:
     """A workspace with a tracker."""
-    return workspace(("memory/pending_tasks.json", f'{{"lastUpdated": null, "tasks": [{", ".join(items)}]}}'))
+    return workspace((TASKS, f'{{"lastUpdated": null, "tasks": [{", ".join(items)}]}}'))
 
 
 def task(identity: str = "a1", status: str = "pending", created: str = "2026-04-10T08:00:00Z", more: str = "") -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 from adf_format.memory.lint.document import Document
-from adf_format.memory.lint.examples import ACTIVE, CONTEXT, note, workspace
+from adf_format.memory.lint.examples import CONTEXT, note, workspace
+from adf_format.memory.paths import ACTIVE, CHANNELS, MEMORY
 from adf_format.validation.rule import Severity, rule
 
 MEMORY_CHARS, MEMORY_LINES, CHANNEL_CHARS = 10_000, 180, 6_000
@@ -65,8 +66,8 @@ SIZE = rule(
     what=f"MEMORY.md has at most {MEMORY_CHARS:,} characters and {MEMORY_LINES} lines.",
     why="Hosts cut what they load; the end is lost without a word.",
     source=("MEM-034",),
-    fires=workspace(("MEMORY.md", _TOPIC + "- a decision that was taken for reasons\n" * 300)),
-    silent=workspace(("MEMORY.md", _TOPIC + "\n".join(f"- decision {one}" for one in range(100)))),
+    fires=workspace((MEMORY, _TOPIC + "- a decision that was taken for reasons\n" * 300)),
+    silent=workspace((MEMORY, _TOPIC + "\n".join(f"- decision {one}" for one in range(100)))),
     fix="condense it: what is not used moves to a topic file or goes",
 )
 BY_DATE = rule(
@@ -76,8 +77,8 @@ BY_DATE = rule(
     what="MEMORY.md is grouped by subject, not by date.",
     why="Nobody looks for a lesson under the day it was learned on.",
     source=("MEM-031",),
-    fires=workspace(("MEMORY.md", "# Long-Term Memory\n\n## 2026-03-01\n\n- dug the beds\n")),
-    silent=workspace(("MEMORY.md", _TOPIC + "- Beds face south (2026-03-01)\n")),
+    fires=workspace((MEMORY, "# Long-Term Memory\n\n## 2026-03-01\n\n- dug the beds\n")),
+    silent=workspace((MEMORY, _TOPIC + "- Beds face south (2026-03-01)\n")),
     fix="sort the entries under the subjects they are about",
 )
 RAW = rule(
@@ -87,8 +88,8 @@ RAW = rule(
     what="MEMORY.md holds no pasted dialogue.",
     why="It is to be what was learned, not what was said.",
     source=("MEM-032",),
-    fires=workspace(("MEMORY.md", _TOPIC + "User: shall we dig?\nAssistant: let us.\n")),
-    silent=workspace(("MEMORY.md", _TOPIC + '- Grace says "dig before May"\n')),
+    fires=workspace((MEMORY, _TOPIC + "User: shall we dig?\nAssistant: let us.\n")),
+    silent=workspace((MEMORY, _TOPIC + '- Grace says "dig before May"\n')),
     fix="keep the conclusion, delete the dialogue",
 )
 DUPLICATE = rule(
@@ -98,8 +99,8 @@ DUPLICATE = rule(
     what="MEMORY.md holds each entry once.",
     why="Doubled entries cost tokens, and one of them will be forgotten at the next change.",
     source=("MEM-032",),
-    fires=workspace(("MEMORY.md", _TOPIC + "- Beds face south\n-   beds  face south\n")),
-    silent=workspace(("MEMORY.md", _TOPIC + "- **Beds**: face south\n- **Beds**: are raised\n")),
+    fires=workspace((MEMORY, _TOPIC + "- Beds face south\n-   beds  face south\n")),
+    silent=workspace((MEMORY, _TOPIC + "- **Beds**: face south\n- **Beds**: are raised\n")),
     fix="delete one of them",
 )
 CLASH = rule(
@@ -109,10 +110,8 @@ CLASH = rule(
     what="No two channels have file names that differ in case alone.",
     why="On most machines they are one file, and one overwrites the other.",
     source=("MEM-042",),
-    fires=workspace(
-        ("memory/channel_context/Garden.md", "# Garden\n"), ("memory/channel_context/garden.md", "# garden\n")
-    ),
-    silent=workspace(("memory/channel_context/bed1.md", "# bed1\n"), ("memory/channel_context/bed2.md", "# bed2\n")),
+    fires=workspace((f"{CHANNELS}/Garden.md", "# Garden\n"), (f"{CHANNELS}/garden.md", "# garden\n")),
+    silent=workspace((f"{CHANNELS}/bed1.md", "# bed1\n"), (f"{CHANNELS}/bed2.md", "# bed2\n")),
 )
 TRANSCRIPT = rule(
     "ADF924",
@@ -121,8 +120,8 @@ TRANSCRIPT = rule(
     what=f"A channel file is a summary of at most {CHANNEL_CHARS:,} characters, no chat log.",
     why="It is loaded whenever the channel speaks.",
     source=("MEM-041",),
-    fires=workspace(("memory/channel_context/garden.md", "# garden\n\n" + "12:01 grace: hello\n" * 8)),
-    silent=workspace(("memory/channel_context/garden.md", "# garden\n\n## Unresolved\n\n" + "- which bed\n" * 8)),
+    fires=workspace((f"{CHANNELS}/garden.md", "# garden\n\n" + "12:01 grace: hello\n" * 8)),
+    silent=workspace((f"{CHANNELS}/garden.md", "# garden\n\n## Unresolved\n\n" + "- which bed\n" * 8)),
     fix="keep what is unresolved and what was decided",
 )
 RULES = (STALE, HEADINGS, OLD, SIZE, BY_DATE, RAW, DUPLICATE, CLASH, TRANSCRIPT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from adf_format import rows
@@ -19,7 +18,6 @@ INDEX, LOG = "mind.md", "mind/log.md"
 def check(context: Context) -> None:
     """Check the mind by the rules on memory."""
     paths = _paths(context)
-    today = datetime.now(UTC).date()
     documents = _documents(context)
     for document in documents.values():
         secrecy.check(document)
@@ -27,7 +25,7 @@ def check(context: Context) -> None:
     if context.version.number < 28:
         return  # the pattern of index, pages and log came with 28 (MIG-048)
     found = [one for path, one in documents.items() if path.endswith(".md") and path not in (INDEX, LOG)]
-    kinds = [pages.check(one, today) for one in found]
+    kinds = [pages.check(one, context.today) for one in found]
     pages.check_types(found, kinds)
     if LOG in documents:
         log.check(documents[LOG])
@@ -49,26 +47,26 @@ def _documents(context: Context) -> dict[str, Document]:
     connection = context.container.connection
     key = rows.rowid_of(connection, "adf_files")
     query = (
-        f"SELECT {key}, path, octet_length(content), protection FROM adf_files"
+        f"SELECT {key}, path, octet_length(content) FROM adf_files"
         f" WHERE path = '{INDEX}' OR path GLOB 'mind/*' ORDER BY path LIMIT {MOST + 1}"
     )
     listed = connection.execute(query).fetchall()
     if len(listed) > MOST:
         context.not_checked("some files of the mind", f"there are more than {MOST:,}")
     found: dict[str, Document] = {}
-    for rowid, path, size, protection in _ordinary(listed[:MOST]):
+    for rowid, path, size in _ordinary(listed[:MOST]):
         text = _text(context, rowid, path, size)
         if text is not None:
             place = {"table": "adf_files", "rowid": rowid, "column": "content"}
-            found[path] = Document(path, text, place, context.report, None, protection)
+            found[path] = Document(path, text, place, context.report)
     return found
 
 
-def _ordinary(listed: list[Any]) -> Iterator[tuple[int, str, int, str | None]]:
+def _ordinary(listed: list[Any]) -> Iterator[tuple[int, str, int]]:
     """Yield the rows whose key is a text; the others are a matter of the 3xx rules."""
-    for rowid, path, size, protection in listed:
+    for rowid, path, size in listed:
         if isinstance(path, str):
-            yield rowid, path, size or 0, protection if isinstance(protection, str) else None
+            yield rowid, path, size or 0
 
 
 def _text(context: Context, rowid: int, path: str, size: int) -> str | None:

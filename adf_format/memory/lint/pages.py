@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from datetime import date, datetime
 
-from adf_format.memory.lint import frontmatter
+from adf_format.memory import frontmatter
+from adf_format.memory.frontmatter import Frontmatter
 from adf_format.memory.lint.document import Document
 from adf_format.memory.lint.examples import lesson, page
-from adf_format.memory.lint.frontmatter import Frontmatter
 from adf_format.validation.rule import Severity, rule
 
 LINES = 300

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adf_format.errors import JsonTextError
 from adf_format.jsontext import decode
-from adf_format.memory.distill.due import Due
-from adf_format.memory.lint.document import Document
-from adf_format.memory.lint.examples import ACTIVE, CONTEXT, note, task, tasks, workspace
+from adf_format.memory.lint.document import Document, Report
+from adf_format.memory.lint.examples import CONTEXT, note, task, tasks, workspace
+from adf_format.memory.paths import ACTIVE
+from adf_format.memory.paths import STATE as STATE_FILE
 from adf_format.memory.placing import BOM
-from adf_format.memory.tasks import STATUSES
-from adf_format.memory.zone import parse
-from adf_format.validation.rule import Severity, rule
+from adf_format.validation.rule import Rule, Severity, rule
+
+if TYPE_CHECKING:
+    from adf_format.memory.distill.due import Due
 
 OLD_DAYS = 7
 _TEXTS = ("id", "title", "status", "createdAt")
-_STATE = "memory/distillation-state.json"
 
 SCHEMA = rule(
     "ADF916",
@@ -79,8 +80,8 @@ STATE = rule(
     what="The state of distillation says when the last one was, or null.",
     why="With a time to come nothing is ever distilled again.",
     source=("MEM-051",),
-    fires=workspace((_STATE, '{"lastConsolidatedAt": "2027-01-01T00:00:00Z"}')),
-    silent=workspace((_STATE, '{"lastConsolidatedAt": null}')),
+    fires=workspace((STATE_FILE, '{"lastConsolidatedAt": "2027-01-01T00:00:00Z"}')),
+    silent=workspace((STATE_FILE, '{"lastConsolidatedAt": null}')),
 )
 OVERDUE = rule(
     "ADF922",
@@ -90,10 +91,10 @@ OVERDUE = rule(
     why="What was learned is not yet in the long-term memory, and fades with the notes.",
     source=("MEM-100",),
     fires=workspace(
-        (_STATE, '{"lastConsolidatedAt": "2026-04-05T08:00:00Z"}'),
+        (STATE_FILE, '{"lastConsolidatedAt": "2026-04-05T08:00:00Z"}'),
         *(note("## Learned\n\n- a thing\n", f"2026-04-{day:02}") for day in (7, 8, 9, 10)),
     ),
-    silent=workspace((_STATE, '{"lastConsolidatedAt": "2026-04-05T08:00:00Z"}')),
+    silent=workspace((STATE_FILE, '{"lastConsolidatedAt": "2026-04-05T08:00:00Z"}')),
     fix="run `adf-format memory distill plan`",
 )
 ONLY_THERE = rule(
@@ -140,6 +141,8 @@ def check_tracker(document: Document, now: datetime, where: tzinfo) -> list[dict
 
 
 def _check_task(document: Document, one: dict[str, Any], pointer: str, now: datetime, where: tzinfo) -> None:
+    from adf_format.memory.tasks import STATUSES  # it knows how trackers are changed, which no check needs
+
     for key in _TEXTS:
         if not isinstance(one.get(key), str) or not one[key]:
             document.report(SCHEMA, f"{key} is missing or no text", pointer=pointer)
@@ -158,6 +161,8 @@ def _check_task(document: Document, one: dict[str, Any], pointer: str, now: date
 
 def _check_time(document: Document, text: object, pointer: str, where: tzinfo) -> datetime | None:
     """Check a time that may be absent, and return it as an instant."""
+    from adf_format.memory.zone import parse
+
     if text is None:
         return None
     moment = parse(text, where)
@@ -170,6 +175,8 @@ def _check_time(document: Document, text: object, pointer: str, where: tzinfo) -
 
 def check_state(document: Document, now: datetime, where: tzinfo) -> None:
     """Look at the state of distillation."""
+    from adf_format.memory.zone import parse
+
     value = _decoded(document, STATE)
     if value is None:
         return
@@ -188,14 +195,14 @@ def check_state(document: Document, now: datetime, where: tzinfo) -> None:
         document.report(NAIVE, "a time without an offset", pointer="/lastConsolidatedAt")
 
 
-def check_due(document: Document | None, due: Due, report: Any) -> None:
+def check_due(document: Document | None, due: Due, report: Report) -> None:
     """Say when a distillation is long overdue."""
     if due.overdue:
         text = f"{due.hours or 0:.0f} hours since the last one, {len(due.unprocessed)} notes wait"
         if document is not None:
             document.report(OVERDUE, text)
         else:
-            report(OVERDUE, text, file=_STATE)
+            report(OVERDUE, text, file=STATE_FILE)
 
 
 def check_promises(context: Document, listed: Sequence[dict[str, Any]]) -> None:
@@ -215,7 +222,7 @@ def _words(text: str) -> Iterator[str]:
     return (word for word in text.casefold().replace("*", " ").split() if len(word) > 3)
 
 
-def _decoded(document: Document, broken: Any) -> Any:
+def _decoded(document: Document, broken: Rule) -> Any:
     try:
         value = decode(document.text.removeprefix(BOM)).value
     except JsonTextError as error:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from urllib.parse import quote
 
-import yaml
-
 from adf_format.memory.blocks import put_block
+from adf_format.memory.frontmatter import values_of
 from adf_format.memory.placing import BOM, append_to_section, outline, text_of
 from adf_format.memory.transfer.outcome import Options
 from adf_format.memory.transfer.tree import COPIES
@@ -70,21 +69,11 @@ def _index(text: str) -> str:
 
 
 def _page(path: str, text: str) -> _Page:
-    facts = frontmatter(text)
+    facts = values_of(text)
     seen = outline(text)
     title = next((one.title for one in seen.headings if one.level == 1), path.rpartition("/")[2].removesuffix(".md"))
     hook = str(facts.get("description") or "")
     return _Page(path, title, str(facts.get("type")), str(facts.get("status") or ""), " ".join(hook.split()))
-
-
-def frontmatter(text: str) -> dict[str, object]:
-    """Return the frontmatter of a page, empty if there is none that can be read."""
-    found = re.match(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", text, re.DOTALL)
-    try:
-        value = yaml.safe_load(found[1]) if found and len(found[1]) < 10_000 else None
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _with(text: str, threads: list[_Page]) -> str:

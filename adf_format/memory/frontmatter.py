@@ -44,7 +44,7 @@ def parse(yaml_text: str) -> Frontmatter:
         return Frontmatter({}, {}, f"more than {LARGEST:,} characters")
     import yaml
 
-    from adf_format.memory.lint.strictyaml import StrictLoader
+    from adf_format.memory.strictyaml import StrictLoader
 
     line = 0
     try:
@@ -68,3 +68,9 @@ def _checked(values: Any, lines: dict[str, int]) -> Frontmatter:
     if not isinstance(values, dict):
         return Frontmatter({}, {}, "it is no list of keys and values")
     return Frontmatter(values, {key: line + 2 for key, line in lines.items()})
+
+
+def values_of(text: str) -> dict[str, Any]:
+    """Return the frontmatter of a page, empty if there is none that can be read."""
+    block = split(text)
+    return {} if block is None else parse(block).values
