@@ -158,7 +158,11 @@ def test_an_interrupted_command_says_so(tmp_path: Path, end: str) -> None:
         [*PROGRAM, "new", str(tmp_path / "a.adf"), "--config", str(fifo)], stderr=subprocess.PIPE, text=True
     )
     writer = _reader_of(fifo, process)
-    process.send_signal(getattr(signal, end))
+    for _ in range(30):  # one that comes just before the read blocks is noticed only with the next
+        process.send_signal(getattr(signal, end))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+            break
     _, errors = process.communicate(timeout=30)
     os.close(writer)
     assert (process.returncode, errors) == (130, "adf-format: interrupted\n")
