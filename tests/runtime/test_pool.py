@@ -14,7 +14,10 @@ from adf_format.runtime.core.dispatch import Dispatch
 from .world import World, config_with, played
 
 PAIR = config_with({"name": "a", "tools": ["loop_send"]}, {"name": "b", "tools": ["loop_send"]})
-TIMER = "INSERT INTO adf_timers (schedule_json, next_wake_at, scope, created_at, locked, loop) VALUES (?, 9000000000000, ?, 0, ?, ?)"
+TIMER = (
+    "INSERT INTO adf_timers (schedule_json, next_wake_at, scope, created_at, locked, loop)"
+    " VALUES (?, 9000000000000, ?, 0, ?, ?)"
+)
 
 
 def timer(world: World, loop: str | None, *, locked: bool = False) -> None:
