@@ -221,9 +221,9 @@ class Schedule(RuleBasedStateMachine):
     def enable(self, loop: str) -> None:
         """Let it run again; its buffered rows are read at its next turn, chats among them."""
         if loop in self.world.agent.declared():
-            self.stopped.pop(loop, None)
-            self.unread[loop] += self.chats[loop]
-            self.chats[loop] = []
+            if self.stopped.pop(loop, None) is not None:
+                self.unread[loop] += self.chats[loop]
+                self.chats[loop] = []
             self.run(self.world.agent.update_loop(loop, {"enabled": True}))
 
     @rule(loop=INNER)
