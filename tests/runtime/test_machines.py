@@ -25,6 +25,7 @@ from .world import Asked, World, config_with
 NAMES = ("a", "b", "c")
 LOOPS = st.sampled_from(("main", *NAMES))
 INNER = st.sampled_from(NAMES)
+ANSWERS = ("end", "list", "compact", "send", "clear", "fail", "retry", "large")
 CONFIG = config_with(
     *({"name": name, "tools": ["loop_send", "loop_list"]} for name in NAMES),
     on=["loop_compact", "loop_clear"],
@@ -112,10 +113,6 @@ class Schedule(RuleBasedStateMachine):
         self.known.add(word)
         return word
 
-    def open(self, loop: str) -> Asked | None:
-        """The open call of a loop."""
-        return next((call for call in self.world.model.open if call.loop == loop and not call.reply.done()), None)
-
     def forget(self, loop: str) -> None:
         """A loop's rows are gone on purpose."""
         self.unread[loop], self.chats[loop] = [], []
@@ -165,16 +162,27 @@ class Schedule(RuleBasedStateMachine):
             self.unread[loop].append(word)
         self.run(asyncio.sleep(0))
 
-    @rule(
-        loop=LOOPS,
-        what=st.sampled_from(["end", "list", "compact", "send", "clear", "fail", "retry", "large", "big-answer"]),
-        receiver=LOOPS,
-    )
-    def answer(self, loop: str, what: str, receiver: str) -> None:
+    @rule(which=st.integers(0, 3), what=st.sampled_from(ANSWERS), receiver=LOOPS)
+    def answer(self, which: int, what: str, receiver: str) -> None:
         """The model answers, or does not."""
-        call = self.open(loop)
-        if call is None:
-            return
+        calls = [call for call in self.world.model.open if not call.reply.done()]
+        if calls:
+            self.respond(calls[which % len(calls)], what, receiver)
+
+    @rule(which=st.integers(0, 3), what=st.sampled_from(["end", "list", "compact", "large"]))
+    def work(self, which: int, what: str) -> None:
+        """It answers as it does most of the time."""
+        self.answer(which, what, "main")
+
+    @rule(which=st.integers(0, 3))
+    def condense(self, which: int) -> None:
+        """It has its history condensed, and the summary comes at once."""
+        self.answer(which, "compact", "main")
+        self.answer(which, "list", "main")
+
+    def respond(self, call: Asked, what: str, receiver: str) -> None:
+        """Answer one call in one way."""
+        loop = call.loop
         if call.purpose == "compaction":
             if what in ("fail", "retry"):
                 self.run(self.world.fail(loop, purpose="compaction"))
