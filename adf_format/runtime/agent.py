@@ -90,7 +90,11 @@ class Agent:
         self.is_stopping = False
         self._sink = sink
         self.store = Store(Path(path), self.clock.now)
-        self._config = rules.loaded(self.store.config.read())
+        try:
+            self._config = rules.loaded(self.store.config.read())
+        except BaseException:
+            self.store.close(clean=False)
+            raise
         self._derived: dict[str, Config] = {}
         self._tools: dict[str, list[dict[str, Any]]] = {}
         self._attachments = attachments

@@ -6,7 +6,7 @@ yet has no session; the rows supply it when its first turn begins (LOOP-072, LOO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from adf_format.memory.injection import Snapshot
@@ -134,11 +134,18 @@ class Context:
 
     def drop(self) -> None:
         """Let go of the history in memory; the rows supply it again, but for what only memory knows (LOOP-267)."""
-        if self._session is not None:
-            waiting = [entry for entry in self._session.waiting if _is_context(entry) and entry.key is None]
-            self._early += waiting
+        self._early = self.undelivered()
         self._session = self._files = None
         self.size = None
+
+    def undelivered(self) -> list[Entry]:
+        """Return the injections that wait and that no row supplies again: those without a key."""
+        waiting = self._session.waiting if self._session is not None else ()
+        return [*self._early, *(entry for entry in waiting if _is_context(entry) and entry.key is None)]
+
+    def inherit(self, entries: Sequence[Entry]) -> None:
+        """Take over what waited for an earlier executor of the same loop."""
+        self._early += entries
 
     def _read(self, path: str) -> bytes | None:
         content = self.store.connection.execute("SELECT content FROM adf_files WHERE path = ?", (path,)).get

@@ -20,7 +20,10 @@ Method = Callable[[Params], Awaitable[Params]]
 async def validate(params: Params) -> Params:
     """Judge a file."""
     report = await asyncio.to_thread(validate_file, params["path"])
-    return {"valid": report.valid, "findings": [finding.as_json() for finding in report.findings]}
+    findings = [finding.as_json() for finding in report.findings]
+    if report.error is not None:
+        findings.append({"severity": "error", "message": report.error})
+    return {"valid": report.valid, "findings": findings}
 
 
 async def migrate(params: Params) -> Params:

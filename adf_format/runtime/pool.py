@@ -73,11 +73,16 @@ class Pool:
         """Return the executors that exist."""
         return self._loops.values()
 
-    def discard(self, name: str) -> None:
-        """Let go of an executor; the next turn gets a new one, with the rows as its memory."""
-        loop = self._loops.pop(name, None)
-        if loop is not None:
-            loop.abandon()
+    def discard(self, name: str, *, goes_on: bool) -> None:
+        """Let go of an executor; the next turn gets a new one, with the rows as its memory.
+
+        :param goes_on: the loop stays: what waited for the old executor waits for the new one
+        """
+        old = self._loops.pop(name, None)
+        if old is not None:
+            old.abandon()
+            if goes_on:
+                self.loop(name).context.inherit(old.context.undelivered())
 
     def release(self, name: str) -> None:
         """Let go of the history of a loop that does nothing; the rows supply it again (LOOP-267)."""
@@ -164,7 +169,7 @@ class Pool:
         self._agent.pulse()
 
     def _settled(self, name: str, why: str) -> None:
-        self.discard(name)
+        self.discard(name, goes_on=why == "disabled")
         self._still.setdefault(name, asyncio.Event()).set()
         if why == "disabled":
             del self._still[name]

@@ -16,6 +16,11 @@ def stamped(world: World, loop: str = "a") -> list[str]:
     return [text for text in world.texts(loop) if text.startswith("[from loop:")]
 
 
+def turns(world: World) -> list[str]:
+    """What started the turns so far."""
+    return [one.data["event"] for one in world.happenings if one.kind == "turn_started"]
+
+
 @played(PAIR)
 async def test_LOOP_140_input_is_checked(world: World) -> None:
     """A target, 1 to 48,000 characters, an optional wake; the sender is whoever calls."""
@@ -185,6 +190,7 @@ async def test_LOOP_161_LOOP_162_a_busy_loop_reads_at_its_next_step(world: World
     await world.answer("a")
     await world.quiet()
     assert len(world.model.log) == 2
+    assert turns(world) == ["kick"], "a turn without a request is a turn too many"
 
 
 @played(PAIR)
@@ -234,6 +240,7 @@ async def test_LOOP_165_what_was_read_mid_turn_owes_nothing(world: World) -> Non
     await world.quiet()
     assert len(world.model.log) == 3
     assert not world.agent.pool.machine.loops["a"].mailbox.owed
+    assert turns(world) == ["kick", "kick"]
 
 
 @played(PAIR)

@@ -221,6 +221,10 @@ async def test_files_are_read_judged_and_migrated(suite: Suite) -> None:
         assert (await suite.call("audit/resolve", path=suite.path, loop="main", seq=seq))["where"] == where
     verdict = await suite.call("file/validate", path=suite.path)
     assert verdict["valid"] is True
+    Path(suite.path + ".txt").write_text("no database")
+    verdict = await suite.call("file/validate", path=suite.path + ".txt")
+    assert verdict["valid"] is False
+    assert [finding["severity"] for finding in verdict["findings"]] == ["error"]
     assert await suite.call("file/migrate", path=suite.path) == {"from": 32, "to": 32, "backup": None}
     assert await suite.error("file/migrate", path=suite.path + "x") == -32000
 

@@ -195,6 +195,19 @@ async def test_LOOP_266_LOOP_267_BUG_29_dropping_the_session_loses_nothing(world
 
 
 @played(AGENT)
+async def test_BUG_29_a_loop_that_was_off_for_a_while_has_lost_nothing(world: World) -> None:
+    """Disabled and enabled, cold or warm: the new executor delivers what waited for the old one, once."""
+    for round_ in ("cold", "warm"):
+        world.agent.inject("a", f"unkeyed-{round_}")
+        await world.agent.update_loop("a", {"enabled": False})
+        await world.agent.update_loop("a", {"enabled": True})
+        await world.quiet()
+        world.agent.send("main", "a", "go", wake=True)
+        assert (await world.answer("a")).text().count(f"unkeyed-{round_}") == 1
+        await world.quiet()
+
+
+@played(AGENT)
 async def test_CMP_053_BUG_29_injections_survive_a_compaction(world: World) -> None:
     """What waits while the summary is made is delivered after it, once."""
     await world.chat()

@@ -25,6 +25,7 @@ from .world import Asked, World, config_with
 NAMES = ("a", "b", "c")
 LOOPS = st.sampled_from(("main", *NAMES))
 INNER = st.sampled_from(NAMES)
+ANSWERS = ("end", "list", "compact", "send", "clear", "fail", "retry", "large")
 CONFIG = config_with(
     *({"name": name, "tools": ["loop_send", "loop_list"]} for name in NAMES),
     on=["loop_compact", "loop_clear"],
@@ -49,7 +50,7 @@ class Schedule(RuleBasedStateMachine):
         self.known: set[str] = set()
         self.stopped: dict[str, int] = {}
         self.seen = 0
-        self.suspended = False
+        self.kept: set[str] = set()  # loops that were owed a turn when the agent was suspended
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run something, and let follow what follows."""
@@ -85,7 +86,7 @@ class Schedule(RuleBasedStateMachine):
         self.run(self.world.agent.start())
 
     def look(self) -> None:
-        """Judge the requests that were made since the last look."""
+        """Judge the requests that were made since the last look, and turns that made none."""
         for call in self.world.model.log[self.seen :]:
             if call.purpose == "turn":
                 self.judge(call)
@@ -99,6 +100,7 @@ class Schedule(RuleBasedStateMachine):
         for unread in self.unread[call.loop]:
             assert words.count(unread) == 1, f"{unread} is in the request {words.count(unread)} times"
         self.unread[call.loop] = []
+        self.kept.discard(call.loop)
         for said in [said for said in self.chats[call.loop] if said in words]:
             self.chats[call.loop].remove(said)
         for known in self.known & set(words):
@@ -110,10 +112,6 @@ class Schedule(RuleBasedStateMachine):
         word = f"w{self.number}w"
         self.known.add(word)
         return word
-
-    def open(self, loop: str) -> Asked | None:
-        """The open call of a loop."""
-        return next((call for call in self.world.model.open if call.loop == loop and not call.reply.done()), None)
 
     def forget(self, loop: str) -> None:
         """A loop's rows are gone on purpose."""
@@ -164,16 +162,27 @@ class Schedule(RuleBasedStateMachine):
             self.unread[loop].append(word)
         self.run(asyncio.sleep(0))
 
-    @rule(
-        loop=LOOPS,
-        what=st.sampled_from(["end", "list", "compact", "send", "clear", "fail", "retry", "large", "big-answer"]),
-        receiver=LOOPS,
-    )
-    def answer(self, loop: str, what: str, receiver: str) -> None:
+    @rule(which=st.integers(0, 3), what=st.sampled_from(ANSWERS), receiver=LOOPS)
+    def answer(self, which: int, what: str, receiver: str) -> None:
         """The model answers, or does not."""
-        call = self.open(loop)
-        if call is None:
-            return
+        calls = [call for call in self.world.model.open if not call.reply.done()]
+        if calls:
+            self.respond(calls[which % len(calls)], what, receiver)
+
+    @rule(which=st.integers(0, 3), what=st.sampled_from(["end", "list", "compact", "large"]))
+    def work(self, which: int, what: str) -> None:
+        """It answers as it does most of the time."""
+        self.answer(which, what, "main")
+
+    @rule(which=st.integers(0, 3))
+    def condense(self, which: int) -> None:
+        """It has its history condensed, and the summary comes at once."""
+        self.answer(which, "compact", "main")
+        self.answer(which, "list", "main")
+
+    def respond(self, call: Asked, what: str, receiver: str) -> None:
+        """Answer one call in one way."""
+        loop = call.loop
         if call.purpose == "compaction":
             if what in ("fail", "retry"):
                 self.run(self.world.fail(loop, purpose="compaction"))
@@ -221,9 +230,9 @@ class Schedule(RuleBasedStateMachine):
     def enable(self, loop: str) -> None:
         """Let it run again; its buffered rows are read at its next turn, chats among them."""
         if loop in self.world.agent.declared():
-            self.stopped.pop(loop, None)
-            self.unread[loop] += self.chats[loop]
-            self.chats[loop] = []
+            if self.stopped.pop(loop, None) is not None:
+                self.unread[loop] += self.chats[loop]
+                self.chats[loop] = []
             self.run(self.world.agent.update_loop(loop, {"enabled": True}))
 
     @rule(loop=INNER)
@@ -267,7 +276,7 @@ class Schedule(RuleBasedStateMachine):
     def suspend(self, state: str) -> None:
         """The owner stops everything, or lets it go on; chats that waited are read as what they are: rows."""
         if state == "suspended":
-            self.suspended = True
+            self.kept |= {name for name, one in self.world.agent.pool.machine.loops.items() if one.mailbox.owed}
             for loop, chats in self.chats.items():
                 self.unread[loop] += chats
                 self.chats[loop] = []
@@ -335,8 +344,10 @@ class Schedule(RuleBasedStateMachine):
         assert agent.is_idle()
         for name, state in agent.pool.machine.loops.items():
             # a kick that a suspension refused is kept for the end of a later turn (LOOP-168)
-            assert self.suspended or not state.mailbox.owed, f"{name} is owed a turn"
+            assert name in self.kept or not state.mailbox.owed, f"{name} is owed a turn"
             assert not state.queue, f"{name} has dispatches left"
+            if agent.pool.machine.gate is None and name not in self.stopped:
+                assert not self.chats[name], f"{name} was never shown {self.chats[name]}"
         await agent.stop()
         self.world.validate()
 

@@ -311,6 +311,17 @@ async def test_LOOP_218_chat_to_a_busy_loop_is_queued(world: World) -> None:
 
 
 @played(LOOPS)
+async def test_LOOP_218_two_chats_in_one_moment_have_a_turn_each(world: World) -> None:
+    """The first turn has not begun when the second chat comes, and its session is not read yet."""
+    for text in ("first-chat", "second-chat"):
+        world.agent.chat(text, "a")
+    assert "second-chat" not in (await world.answer("a")).text()
+    assert (await world.answer("a")).text().count("second-chat") == 1
+    await world.quiet()
+    assert len(world.model.log) == 2
+
+
+@played(LOOPS)
 async def test_LOOP_232_chat_to_a_loop_that_does_not_run_is_an_error(world: World) -> None:
     """No row and no silent drop."""
     for name in ("off", "nobody"):

@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ def step(folder: Path, rounds: int) -> float:
     content = javascript_json(BLOCKS)
     bare, made = [], []
     for number in range(rounds):
-        bare.append(timed(lambda at=number: connection.execute(INSERT, ("user", content, at, "other"))))  # type: ignore[misc]
-        made.append(timed(lambda: context.append("user", BLOCKS)))
+        bare.append(timed(partial(connection.execute, INSERT, ("user", content, number, "other"))))
+        made.append(timed(partial(context.append, "user", BLOCKS)))
     runtime.store.close()
     return statistics.median(made) / statistics.median(bare)
 
@@ -121,11 +122,19 @@ def clear(folder: Path, rounds: int) -> float:
     for number in range(rounds):
         runtime = agent(folder / f"clear{number}.adf")
         _fill(runtime, "l0", 10_000)
-        spent = timed(lambda runtime=runtime: asyncio.run(runtime.clear("l0")))  # type: ignore[misc]
+        spent = timed(partial(_cleared, runtime))
         text = decompress_all(Blob(runtime.store.connection, "adf_audit", "data", 1), limit_bytes=1 << 28)
-        ratios.append(spent / timed(lambda text=text: brotli.compress(text, quality=5, lgwin=22)))  # type: ignore[misc]
+        ratios.append(spent / timed(partial(brotli.compress, text, quality=5, lgwin=22)))
         runtime.store.close()
     return statistics.median(ratios)
+
+
+def _cleared(runtime: Any) -> None:
+    asyncio.run(runtime.clear("l0"))
+
+
+def _run(path: Path) -> None:
+    asyncio.run(_started(path))
 
 
 def _fill(runtime: Any, loop: str, rows: int) -> None:
@@ -158,7 +167,7 @@ def start(folder: Path, rounds: int) -> tuple[float, float]:
     for _ in range(rounds):
         for name, path in paths.items():
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            spent[name].append(timed(lambda path=path: asyncio.run(_started(path))))  # type: ignore[misc]
+            spent[name].append(timed(partial(_run, path)))
             peaks[name] = max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
             gc.collect()
     ratio = statistics.median(spent["both"]) / statistics.median(spent["live"])

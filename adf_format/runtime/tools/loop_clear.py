@@ -29,5 +29,4 @@ TOOL = Tool(
         },
     },
     run=run,
-    by_default=True,
 )

@@ -25,5 +25,4 @@ TOOL = Tool(
         },
     },
     run=run,
-    by_default=True,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,7 +81,6 @@ class Tool:
     :ivar description: what the model is told of it
     :ivar input_schema: JSON Schema of the input, with `additionalProperties` left open
     :ivar main_only: refused for inner loops, whatever hands it to them (LOOP-044)
-    :ivar by_default: granted to inner loops without being declared (LOOP-039)
     """
 
     name: str
@@ -89,7 +88,6 @@ class Tool:
     input_schema: Mapping[str, Any]
     run: Run
     main_only: bool = False
-    by_default: bool = field(default=False)
 
     def document(self) -> dict[str, Any]:
         """Return it as a model sees it."""

@@ -216,7 +216,7 @@ def test_a_message_whose_columns_are_no_json_is_read_as_it_is(tmp_path: Path) ->
         {"sender": PEER},
     ],
 )
-def test_aud_038_a_filter_that_says_nothing_deletes_nothing(tmp_path: Path, given: Any) -> None:
+def test_bug_21_aud_038_a_filter_that_says_nothing_deletes_nothing(tmp_path: Path, given: Any) -> None:
     async def scenario(at: Table) -> None:
         await receive(at.agent, message())
         await at.ok("msg_send", {"to": PEER, "content": "x"})

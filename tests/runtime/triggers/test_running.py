@@ -90,6 +90,21 @@ def test_a_timer_set_by_a_tool_fires_when_its_time_has_come(tmp_path: Path) -> N
     run(tmp_path, scenario)
 
 
+def test_bug_27_a_recurring_timer_is_renewed_in_place(tmp_path: Path) -> None:
+    async def scenario(at: World) -> None:
+        timer(at, every=1000)
+        before = at.agent.store.connection.execute("SELECT id, created_at, schedule_json FROM adf_timers").fetchall()
+        for _ in range(3):
+            await at.clock.advance(1000)
+            await at.answer()
+            await at.quiet()
+        found = at.agent.store.connection.execute("SELECT id, created_at, schedule_json FROM adf_timers").fetchall()
+        assert found == before
+        assert at.agent.store.connection.execute("SELECT run_count FROM adf_timers").get == 3
+
+    run(tmp_path, scenario)
+
+
 def test_what_was_missed_while_the_agent_was_stopped_fires_once_at_its_start(tmp_path: Path) -> None:
     async def scenario(at: World) -> None:
         timer(at, every=1000)
