@@ -166,6 +166,8 @@ def test_files_of_others_are_only_searched_for_secrets(root: Path) -> None:
     put(root, "memory/imports/chat.md", "User: hi\n# nothing\n## 2026-01-01\n")
     put(root, "memory/photo.png", b"\x89PNG" + TOKEN.encode())
     assert told(root) == []
+    put(root, "memory/a file without a suffix", f"token: {TOKEN}\n")
+    assert told(root) == [("ADF901", "memory/a file without a suffix", 1)]
 
 
 DONE_BEFORE_IT_BEGAN = (

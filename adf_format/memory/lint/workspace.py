@@ -106,8 +106,6 @@ class _Look:
         if known.size > LARGEST:
             self._skipped(known, f"more than {LARGEST >> 20} MB")
             return None
-        if not known.path.lower().endswith(_TEXTS):
-            return None
         try:
             content = self._folder.read(known.path)
         except AdfError as error:
@@ -118,7 +116,8 @@ class _Look:
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
-            self._skipped(known, f"not UTF-8 at byte {error.start}")
+            if known.path.lower().endswith(_TEXTS):  # another file is a picture or the like
+                self._skipped(known, f"not UTF-8 at byte {error.start}")
             return None
         changed = None if known.mtime_ns is None else datetime.fromtimestamp(known.mtime_ns / 1e9, self._moment.where)
         return Document(known.path, text, {"file": known.path}, self._collector.report, changed)
