@@ -45,12 +45,10 @@ def test_there_are_saboteurs_of_every_role_that_works_on_files() -> None:
     assert min(profiles.count(profile) for profile in ("reader", "validator", "migrator")) >= 10
 
 
-def test_the_right_implementation_is_not_caught_and_nearly_every_when_occurs() -> None:
+def test_the_right_implementation_is_not_caught_and_every_when_occurs() -> None:
+    """The number of examples ends the run, not the time: which they are follows from the seed, on a busy machine too."""
     selection = Selection(profiles=("reader", "validator", "migrator"))
-    report = run(Options(driver("toolkit"), selection, 30, 15, seed=11))
-    verdicts = {row.requirement.id: str(row.verdict) for row in report.rows}
-    assert {name: verdict for name, verdict in verdicts.items() if verdict not in ("pass", "inconclusive")} == {}
-    rare = [name for name, verdict in verdicts.items() if verdict == "inconclusive"]  # few examples may miss a "when"
-    assert len(rare) <= 8
-    assert report.exit_code == (3 if rare else 0)
-    assert all(row.judgement.exercised for row in report.rows if row.requirement.id not in rare)
+    report = run(Options(driver("toolkit"), selection, seconds=600, examples=15, seed=11))
+    assert {row.requirement.id: str(row.verdict) for row in report.rows if str(row.verdict) != "pass"} == {}
+    assert report.exit_code == 0
+    assert all(row.judgement.exercised for row in report.rows)
