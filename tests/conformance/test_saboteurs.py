@@ -46,7 +46,7 @@ def test_there_are_saboteurs_of_every_role_that_works_on_files() -> None:
 
 
 def test_the_right_implementation_is_not_caught_and_every_when_occurs() -> None:
-    """The number of examples ends the run, not the time: which they are follows from the seed, on a busy machine too."""
+    """The number of examples ends the run, not the time: which they are follows from the seed, on any machine."""
     selection = Selection(profiles=("reader", "validator", "migrator"))
     report = run(Options(driver("toolkit"), selection, seconds=600, examples=15, seed=11))
     assert {row.requirement.id: str(row.verdict) for row in report.rows if str(row.verdict) != "pass"} == {}
