@@ -300,3 +300,22 @@ def test_no_text_breaks_the_rules(text: str) -> None:
         lambda one: index.check_links(one, paths),
     ):
         reported(check, text)
+
+
+@pytest.mark.parametrize(
+    ("index", "page", "missing"),
+    [
+        ("# Mind\n\nGrace waters on Mondays.\n", False, []),
+        ("# Mind\n\nGrace waters on Mondays.\n", True, ["Always", "Pages"]),
+        ("# Mind\n\n## Pages\n", False, ["Always"]),
+    ],
+)
+def test_a_mind_of_before_the_pattern_is_left_alone_until_it_has_pages(
+    index: str, page: bool, missing: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.adf"
+    sql = [examples.put("mind.md", index, "no_delete")]
+    sql += [examples.put("mind/beds.md", examples.lesson())] if page else []
+    sample.example(path, Example("; ".join(sql)))
+    found = validate_file(path, Options(Depth.DEEP, frozenset({"ADF930"}))).findings
+    assert [one.message for one in found] == [f"the section {name} is missing" for name in missing]

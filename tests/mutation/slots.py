@@ -128,6 +128,8 @@ def put_audit(connection: apsw.Connection, name: str, text: str, source: dict[st
 def _make_room(connection: apsw.Connection) -> None:
     """Let no other row, live or archived, claim the seqs of the examples."""
     connection.execute("DELETE FROM adf_audit WHERE source LIKE 'loop%'")
+    mark = "UPDATE sqlite_sequence SET seq = (SELECT max(id) FROM adf_audit) WHERE name = 'adf_audit'"
+    connection.execute(mark)  # the snapshot of a mutation gets the id of the one that it replaces
     connection.execute("DELETE FROM adf_loop WHERE seq < 10")
     connection.execute("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'adf_loop' AND seq < 1000")
 

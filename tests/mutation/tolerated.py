@@ -8,7 +8,6 @@ from __future__ import annotations
 
 UNKNOWN_KEY = "readers accept and writers keep keys that they do not know (STO-016)"
 OPTIONAL_KEY = "the key is optional: runtimes of other releases, or before a first event, do not write it (STO-038)"
-GAP = "seq may have gaps: clears without audit and failed inserts leave some (STO-033, LCL-004)"
 TURN = "nobody has to speak in turns: rows of the same role may follow each other (ROW-003, ROW-020)"
 MOVED = "the row is as good in the other loop: nothing but the column says where it belongs (STO-034)"
 SAME_SHAPE = "received and sent messages have the same shape, and nothing else tells them apart (AUD-025)"
@@ -51,13 +50,9 @@ TOLERATED: dict[str, str] = {
     "*/audit/source:inbox_message/outbox_message:*": SAME_SHAPE,
     "*/audit/source:loop:other/loop:*": PAST_LOOP,
     "*/audit/source:loop/loop:main:1": OLD_NAME,
-    "2[14]/transcript/row-deleted:user-text/*": GAP,
-    "2[14]/transcript/row-deleted:assistant-text/*": GAP,
-    "2[14]/transcript/row-deleted:context/*": GAP,
     "2?/transcript/role-swapped:user-text/1*": TURN,
     "32/transcript/role-swapped:user-text/1[08]": TURN,
     "32/transcript/loop-moved:*:user-text/1[08]": MOVED,
     "32/transcript/loop-moved:gardener:assistant-text/19": MOVED,
     "32/transcript/loop-moved:*:context/14": MOVED,
-    "2[14]/transcript/seq-of-archived-row/14": "the same message may be live and archived under one seq (ROW-013)",
 }
